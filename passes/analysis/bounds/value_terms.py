@@ -16,7 +16,7 @@ from fissile.dialect.linalg_ops import indexing_maps
 from fissile.passes.iree import ops as iree_ops
 
 from . import call_results, element_values, float_ranges
-from .bit_terms import BIT_RULES, bits_of
+from .bits.bit_terms import BIT_RULES, bits_of, in_ranges
 from .chosen_tensors import choice_of
 from .conditions import FALSE, TRUE, Condition, all_of, any_of, at_most, different, equal, less, negation
 from .intervals import Bounds, of_unsigned, wrapped
@@ -145,11 +145,11 @@ def _function(name: str, unsigned: bool = False) -> Callable:
         terms = [extents.value(operand) for operand in op.operands]
         negative = [extents.bounds_of(t)[0] < 0 for t in terms] if unsigned else []
         if any(negative) and name == "min" and not all(negative):
-            return _smaller_unsigned(
-                extents, value, [t for t, below in zip(terms, negative, strict=True) if not below]
-            )
+            known = [t for t, below in zip(terms, negative, strict=True) if not below]
+            return _smaller_unsigned(extents, value, known)
         if any(negative):
-            return of_unsigned(name, terms, bits_of(value.type))
+            found = of_unsigned(name, terms, bits_of(value.type))
+            return in_ranges(extents, op, value) if found is None and name in ("min", "max") else found
         return wrapped(apply(name, *terms), bits_of(value.type))
 
     return rule

@@ -19,6 +19,7 @@ from fissile.finding import Place
 from fissile.passes.containment import contained
 from fissile.passes.iree import ops as iree_ops
 
+from ..bounds.assumptions import assumption
 from ..bounds.conditions import TRUE, Condition, any_of, negation, symbols
 from ..bounds.extents import Extents
 from ..bounds.intervals import always_holds
@@ -27,7 +28,6 @@ from ..bounds.size_terms import Term
 from ..bounds.value_names import ASYNC_SUFFIX
 from ..program.deep_walk import Steps, walk_deep
 from ..program.private_calls import FUNCTIONS, calls_of_private_functions, certain_functions
-from .assumptions import assumption
 from .call_facts import agreed_by_calls
 from .guards import UNKNOWN_BRANCH, Branch, Guard, Loop, loops_of
 from .loop_facts import equal_integers, invariants, of_results

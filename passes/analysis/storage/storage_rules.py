@@ -14,11 +14,12 @@ from fissile.dialect.attributes import text_of
 from fissile.dialect.operands import operands_named
 from fissile.passes.iree import ops as iree_ops
 
-from ..bounds.conditions import Condition, all_of, any_of, at_most, equal, less
+from ..bounds.conditions import TRUE, Condition, all_of, any_of, at_most, different, equal, less
 from ..bounds.extents import Extents
 from ..bounds.shaped_values import ELEMENTWISE, i64s, is_shaped, kept_dimensions, rank_of, static_dimension
 from ..bounds.size_terms import INDEX_MAX, Term, product, symbols_of, term
 from . import flow_rules, memory_rules, search_rules
+from .division_rules import DIVISIONS, division
 from .gather_rules import element_gather, element_scatter
 from .obligations import STRUCTURED, Requirement, Rule
 from .sentences import amount, elements, inside, regrouped, room, same_size, shape_text
@@ -66,6 +67,8 @@ WITHOUT_OBLIGATIONS = (
 def rule_for(name: str) -> Rule | None:
     if name == "arith.select":
         return select
+    if name in DIVISIONS:
+        return division
     if name.startswith(ELEMENTWISE):
         return elementwise
     return _RULES.get(name) or (
@@ -81,9 +84,17 @@ def covers(op: ir.Operation) -> bool:
     return all(ir.ShapedType(v.type).has_static_shape for v in shaped)
 
 
-def fits(offset: Term, size: Term, stride: Term, capacity: Term, others: Sequence[Term] = ()) -> Condition:
+def fits(
+    offset: Term,
+    size: Term,
+    stride: Term,
+    capacity: Term,
+    others: Sequence[Term] = (),
+    repeats: bool = False,
+) -> Condition:
     """``size`` elements from ``offset`` on, each ``stride`` further, lie in 0 … capacity - 1. No
-    element, no harm: also where one of ``others``, the sizes in other dimensions, is 0."""
+    element, no harm: also where one of ``others``, the sizes in other dimensions, is 0. A stride of 0 names one element
+    several times: only where it ``repeats`` may there be more than one."""
     if stride.constant == 1:
         last = at_most(offset + size, capacity)
     else:
@@ -94,7 +105,8 @@ def fits(offset: Term, size: Term, stride: Term, capacity: Term, others: Sequenc
                 *(() if (stride.constant or -1) > 0 else (less(offset, capacity), at_most(0, end))),
             )
         )
-    inside = all_of((at_most(0, offset), last))
+    once = TRUE if repeats or stride.constant else any_of((different(stride, 0), at_most(size, 1)))
+    inside = all_of((at_most(0, offset), last, once))
     if size.constant == 0 or 0 in [other.constant for other in others]:
         return at_most(0, size)
     empty = [equal(s, 0) for s in dict.fromkeys((size, *others)) if s.constant is None]
@@ -107,12 +119,13 @@ def _slices(
     offsets = extents.mixed(i64s(op, "static_offsets"), operands_named(op, "offsets"))
     sizes = extents.mixed(i64s(op, "static_sizes"), operands_named(op, "sizes"))
     strides = extents.mixed(i64s(op, "static_strides"), operands_named(op, "strides"))
+    on_buffer = isinstance(whole.type, ir.MemRefType)  # a view: it may repeat an element
     for i, row in enumerate(zip(offsets, sizes, strides, strict=False)):
         capacity = extents.dimension(whole, i)
         offset, size, stride = row
         every = "" if stride.constant == 1 else f", every {stride},"
         yield Requirement(
-            fits(offset, size, stride, capacity, [s for j, s in enumerate(sizes) if j != i]),
+            fits(offset, size, stride, capacity, [s for j, s in enumerate(sizes) if j != i], on_buffer),
             f"{verb} {elements(size)} from {amount(offset)} on{every} in dimension {i}; {room(what, capacity)}",
         )
 

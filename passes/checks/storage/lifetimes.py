@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -30,8 +30,7 @@ _CODES = {
 
 def lifetime_findings(module: ir.Operation) -> list[Finding]:
     """Everything wrong with the lifetimes in ``module``; nothing is changed."""
-    found = [finding for seen in lifetimes_of(module) for finding in _findings(seen)]
-    return list(ordered([*found, *_in_pure_regions(module)]))
+    return list(ordered([*_findings_of(lifetimes_of(module)), *_in_pure_regions(module)]))
 
 
 def check_early_releases(found: Iterable[EarlyRelease]) -> list[Finding]:
@@ -55,8 +54,27 @@ def check_released_parts(found: Iterable[ir.Operation]) -> list[Finding]:
     )
 
 
-def _findings(seen: Lifetimes) -> Iterator[Finding]:
-    yield from (_finding(seen, trouble) for trouble in seen.walk.troubles)
+def _findings_of(functions: Iterable[Lifetimes]) -> Iterator[Finding]:
+    """An allocation in a function that is called from several places is walked once for each. It is one defect where it leaks: never
+    released if no call's storage is (FIS301), else not on every path (FIS304)."""
+    functions = list(functions)
+    leaks: dict[ir.Operation, list[tuple[Lifetimes, Trouble]]] = {}
+    for seen in functions:
+        for trouble in seen.walk.troubles:
+            made = seen.flow.steps[trouble.made].op
+            if trouble.fault is Fault.LEAK and made is not None:
+                leaks.setdefault(made, []).append((seen, trouble))
+    told = {made: min(rows, key=lambda row: row[1].always)[1] for made, rows in leaks.items()}
+    for seen in functions:
+        yield from _findings(seen, told)
+
+
+def _findings(seen: Lifetimes, leaks: Mapping[ir.Operation, Trouble]) -> Iterator[Finding]:
+    """``leaks`` has the one of each allocation that is reported."""
+    for trouble in seen.walk.troubles:
+        made = seen.flow.steps[trouble.made].op
+        if trouble.fault is not Fault.LEAK or made is None or leaks[made] is trouble:
+            yield _finding(seen, trouble)
     for op in dict.fromkeys(seen.flow.unknown):
         yield Finding(
             "FIS309",
@@ -201,7 +219,7 @@ class CheckLifetimes(Pass):
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         seen = lifetimes_of(op)
-        found = [finding for one in seen for finding in _findings(one)]
+        found = _findings_of(seen)
         for finding in ordered(
             [*found, *_in_pure_regions(op), *(_peak(one) for one in seen if self.peak and one.walk.moments)]
         ):

@@ -22,7 +22,6 @@ from fissile.passes.analysis.storage.structured_rules import loop_extents
 from fissile.passes.checks.storage.storage_fit import Judged, runtime_message
 from fissile.passes.iree import ops as iree_ops
 
-from .computed_indices import compute_again, same_elements
 from .element_asserts import (
     MAX_FLAGS,
     Reading,
@@ -33,6 +32,8 @@ from .element_asserts import (
     read_plain,
     reduce_flags,
 )
+from .indices.computed_indices import compute_again, same_elements
+from .indices.wide_indices import widen_indices
 from .order.checks_first import is_pure
 from .term_ops import TermWriter
 
@@ -114,7 +115,9 @@ def _write(extents: Extents, stop: _Stop) -> list[tuple[_Flag, ir.Operation]]:
                 words.append((_no_flags(at), []))
             word, before = words[-1]
             check = reduce_flags(reading, word, len(before), at).owner.operation
-            words[-1] = (compute_again(check, MAX_INPUTS).results[0], [*before, *flags])
+            check = compute_again(check, MAX_INPUTS)
+            widen_indices(check)
+            words[-1] = (check.results[0], [*before, *flags])
         loaded = [(tensor.extract(word, [], ip=at), flags) for word, flags in words]
         return [(f, _assert(word, bit, f, at)) for word, flags in loaded for bit, f in enumerate(flags)]
 

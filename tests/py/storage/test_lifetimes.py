@@ -86,3 +86,26 @@ def test_too_many_states_are_not_decided(context, monkeypatch):
     monkeypatch.setattr(explore.walk, "__defaults__", (3,))
     module = ir.Module.parse(program(1).text, context=context).operation
     assert any(f.code == "FIS309" for f in lifetime_findings(module))
+
+
+CALLED_TWICE = """
+func.func private @made() -> memref<4xf32> {
+  %a = memref.alloc() : memref<4xf32>
+  return %a : memref<4xf32>
+}
+func.func @main(%c: i1) {
+  %a = func.call @made() : () -> memref<4xf32>
+  RELEASE
+  %b = func.call @made() : () -> memref<4xf32>
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "codes"),
+    [("", ["FIS301"]), ("scf.if %c { memref.dealloc %a : memref<4xf32> }", ["FIS304"])],
+)
+def test_one_allocation_that_leaks_for_two_calls_is_one_finding(context, release, codes):
+    module = ir.Module.parse(CALLED_TWICE.replace("RELEASE", release), context)
+    assert [f.code for f in lifetime_findings(module.operation)] == codes

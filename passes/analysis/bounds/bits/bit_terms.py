@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
-from .conditions import all_of, at_most
-from .intervals import of_unsigned, wrapped
-from .size_terms import INDEX_BITS, ZERO, Term, apply, term
+from ..conditions import all_of, any_of, at_most
+from ..intervals import of_unsigned, wrapped
+from ..size_terms import INDEX_BITS, ZERO, Term, apply, term
+from .bit_ranges import ranges_of
 
 if TYPE_CHECKING:
-    from .conditions import Condition
-    from .extents import Extents
+    from ..conditions import Condition
+    from ..extents import Extents
 
 
 def bits_of(type_: ir.Type) -> int:
@@ -38,6 +39,38 @@ def _known_by(extents: Extents, value: ir.Value, *facts: Callable[[Term], Condit
     return made
 
 
+def in_ranges(
+    extents: Extents, op: ir.Operation, value: ir.Value, *facts: Callable[[Term], Condition]
+) -> Term | None:
+    """The result of a bit operation or an unsigned one by itself, with the intervals that it lies in and ``facts``; the number where
+    it can be one only."""
+    if not isinstance(value.type, (ir.IndexType, ir.IntegerType)) or bits_of(value.type) == 1:
+        return None
+    left, right = (extents.bounds_of(extents.value(operand)) for operand in op.operands)
+    ranges = ranges_of(_arith_name(op), left, right, bits_of(value.type))
+    if not ranges:
+        return None
+    if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
+        return term(ranges[0][0])
+
+    def within(made: Term) -> Condition:
+        return any_of(all_of((at_most(low, made), at_most(made, high))) for low, high in ranges)
+
+    return _known_by(extents, value, within, *facts)
+
+
+def _arith_name(op: ir.Operation) -> str:
+    """`shli` for index.shl, too."""
+    dialect, _, name = op.name.partition(".")
+    return name if dialect == "arith" else _ARITH_NAMES[name]
+
+
+_ARITH_NAMES = {
+    "and": "andi", "or": "ori", "xor": "xori", "shl": "shli", "shrs": "shrsi", "shru": "shrui", "minu": "minui", "maxu": "maxui",
+}  # fmt: skip
+"""Of the ops of MLIR's index dialect."""
+
+
 def _and(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
     """A mask of ones below bit k is ``mod 2**k``; one that clears them takes that away; any other that is not negative is the largest result."""
     operands = _operands(extents, op, value)
@@ -49,22 +82,19 @@ def _and(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
             return apply("mod", other, known + 1) if known else ZERO
         if known is not None and known < 0 and -known & (-known - 1) == 0:
             return wrapped(other - apply("mod", other, -known), bits_of(value.type))
-    limits = [t for t in operands if extents.bounds_of(t)[0] >= 0]
-    if not limits:
-        return None
-    return _known_by(
-        extents, value, lambda made: at_most(0, made), *(lambda made, t=t: at_most(made, t) for t in limits)
-    )
+    limits = [t for t in operands if extents.bounds_of(t)[0] >= 0 and t.constant is None]
+    return in_ranges(extents, op, value, *(lambda made, t=t: at_most(made, t) for t in limits))
 
 
 def _or(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
     """Of numbers that are not negative: no smaller than either, no larger than their sum."""
     operands = _not_negative(extents, op, value)
     if operands is None:
-        return None
+        return in_ranges(extents, op, value)
     left, right = operands
-    return _known_by(
+    return in_ranges(
         extents,
+        op,
         value,
         lambda made: at_most(left, made),
         lambda made: at_most(right, made),
@@ -81,9 +111,9 @@ def _xor(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
         if mask.constant == -1:
             return term(-1) - other
     if _not_negative(extents, op, value) is None:
-        return None
+        return in_ranges(extents, op, value)
     left, right = operands
-    return _known_by(extents, value, lambda made: at_most(0, made), lambda made: at_most(made, left + right))
+    return in_ranges(extents, op, value, lambda made: at_most(made, left + right))
 
 
 def _not_negative(extents: Extents, op: ir.Operation, value: ir.Value) -> tuple[Term, Term] | None:
@@ -106,14 +136,14 @@ def _count(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
 def _shift_left(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
     by = extents.value(op.operands[1]).constant
     if by is None or not 0 <= by < bits_of(value.type):
-        return None
+        return in_ranges(extents, op, value)
     return wrapped(extents.value(op.operands[0]) * (1 << by), bits_of(value.type))
 
 
 def _shift_right(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
     by, known = extents.value(op.operands[1]).constant, extents.value(op.operands[0])
     if by is None or not 0 <= by < bits_of(value.type) - 1:
-        return None
+        return in_ranges(extents, op, value)
     if op.name == "arith.shrui" and by and extents.bounds_of(known)[0] < 0:
         return of_unsigned("tdiv", [known, term(1 << by)], bits_of(value.type))
     return apply("floordiv", known, 1 << by)

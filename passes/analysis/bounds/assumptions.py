@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ..bounds.conditions import Condition, all_of, at_most, equal
-from ..bounds.size_terms import Term, apply
+from .conditions import Condition, all_of, at_most, equal
+from .size_terms import Term, apply
 
 
 def assumption(known: Term, text: str) -> Condition:
