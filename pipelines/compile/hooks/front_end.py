@@ -11,6 +11,7 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.containment import contained
+from fissile.passes.iree.messages import NOT_CONVERTED
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
 from ...probe.diagnostics import quoted
@@ -93,6 +94,7 @@ REMEDIES = (
     "fissile-scatter-extremes",
     "fissile-crop-transposed",
     "fissile-scale-blocks",
+    "fissile-convert-mixed-inputs",
 )
 """In this order: what one writes, the next may find."""
 _LATE_NAMES = (
@@ -155,12 +157,14 @@ def _may_hold_late_ops(module: ir.Operation) -> bool:
 def may_enter(run: CompileRun, failure: Failure) -> bool:
     """Whether ``failure`` may be that of an op that `rewritten` changes; a cheap look, before the input is parsed once more.
 
-    Ops of a front end are refused before there are dispatches. Others get further, and may end in a crash.
+    Ops of a front end are refused before there are dispatches, those of one that --iree-input-type does not name on the way to them. Others get further, and may end in a crash.
     """
     if isinstance(failure, PhaseFailed) and phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT):
         return phase_index(failure.phase) > 0  # at 0 the input was not parsed
     if not isinstance(failure, PhaseFailed | StraightEnded):
         return False
+    if isinstance(failure, PhaseFailed) and NOT_CONVERTED in str(failure):
+        return True
     program = run.input.read_bytes()
     names = [name.encode() for name in _LATE_NAMES]
     return program.startswith(BYTECODE) or any(name in program for name in (*names, *_CRASHING))
