@@ -67,6 +67,7 @@ REMEDIES = (
     "fissile-saturate-casts",
     "fissile-lower-control-flow",
     "fissile-lower-tensor-ops",
+    "fissile-write-host-scalars",
     "fissile-order-broadcast-dims",
     "fissile-widen-operands",
     "fissile-lower-dynamic-shapes",
@@ -99,7 +100,7 @@ REMEDIES = (
 """In this order: what one writes, the next may find."""
 _LATE_NAMES = (
     "scf.index_switch", "scf.forall", "scf.parallel", "affine.for", "affine.if", "affine.parallel",
-    "tensor.splat", "tensor.generate", "tensor.pad",
+    "tensor.splat", "tensor.generate", "tensor.pad", "tensor.gather", "tensor.scatter",
 )  # fmt: skip
 """The ops that `fissile-lower-control-flow` and `fissile-lower-tensor-ops` look at: they pass the input conversion, and are refused on the way to code generation."""
 _CRASHING = (b"complex<f32>", b",si8>", b",ui8>")
@@ -166,5 +167,11 @@ def may_enter(run: CompileRun, failure: Failure) -> bool:
     if isinstance(failure, PhaseFailed) and NOT_CONVERTED in str(failure):
         return True
     program = run.input.read_bytes()
+    from fissile.passes.remedies.entry.core.write_host_scalars import may_stand_in
+
     names = [name.encode() for name in _LATE_NAMES]
-    return program.startswith(BYTECODE) or any(name in program for name in (*names, *_CRASHING))
+    return (
+        program.startswith(BYTECODE)
+        or any(name in program for name in (*names, *_CRASHING))
+        or may_stand_in(program)
+    )

@@ -17,7 +17,7 @@ from fissile.passes.iree.pipelines import INPUT_CONVERSIONS, TORCH_INPUT
 from fissile.passes.properties import WELL_FORMED
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
-from .front_end import FRONT_END_OP
+from ..front_end import FRONT_END_OP
 
 
 @register_pass
