@@ -67,6 +67,7 @@ REMEDIES = (
     "fissile-saturate-casts",
     "fissile-lower-control-flow",
     "fissile-lower-tensor-ops",
+    "fissile-store-indices",
     "fissile-write-host-scalars",
     "fissile-order-broadcast-dims",
     "fissile-widen-operands",
@@ -103,8 +104,8 @@ _LATE_NAMES = (
     "tensor.splat", "tensor.generate", "tensor.pad", "tensor.gather", "tensor.scatter",
 )  # fmt: skip
 """The ops that `fissile-lower-control-flow` and `fissile-lower-tensor-ops` look at: they pass the input conversion, and are refused on the way to code generation."""
-_CRASHING = (b"complex<f32>", b",si8>", b",ui8>")
-"""Ops of torch on such tensors end IREE's import, some of them in an assertion or a crash."""
+_CRASHING = (b"complex<f32>", b",si8>", b",ui8>", b"xindex>")
+"""Ops of torch on such tensors, and constants of index, end IREE, some of them in an assertion or a crash."""
 _PIPELINE = f"builtin.module({','.join(REMEDIES)})"
 
 

@@ -1,4 +1,4 @@
-"""`tensor.gather` and `tensor.scatter`, which IREE has no lowering for."""
+"""`tensor.gather`, `tensor.scatter` and constant tensors of index, which IREE has no lowering for."""
 
 from __future__ import annotations
 
@@ -39,3 +39,19 @@ func.func @main(%x: tensor<6x8xf32>, %i: tensor<3x1xi32>, %u: tensor<3x1x8xf32>)
     [found] = all_computed(tmp_path, x, i, u)
     x[i[:, 0]] = u[:, 0]
     np.testing.assert_array_equal(found, x)
+
+
+def test_a_constant_of_indices(tmp_path):
+    text = """
+func.func @main(%i: tensor<i32>) -> tensor<i32> {
+  %0 = tensor.extract %i[] : tensor<i32>
+  %1 = arith.index_cast %0 : i32 to index
+  %c = arith.constant dense<[7, -3, 40]> : tensor<3xindex>
+  %2 = tensor.extract %c[%1] : tensor<3xindex>
+  %3 = arith.index_cast %2 : index to i32
+  %4 = tensor.from_elements %3 : tensor<i32>
+  return %4 : tensor<i32>
+}
+"""
+    entered(tmp_path, text, "arith.constant : tensor<3xindex>", "fissile-store-indices")
+    assert [int(all_computed(tmp_path, np.array(i, np.int32))[0]) for i in range(3)] == [7, -3, 40]
