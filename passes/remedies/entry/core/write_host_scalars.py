@@ -22,7 +22,7 @@ from ..front_end import FrontEndRemedy
 Values = list[ir.Value]
 
 ON_DEVICE = (
-    "math.acos", "math.acosh", "math.asin", "math.asinh", "math.atanh", "math.cbrt", "math.cosh", "math.erfc", "math.sinh", "math.tan",
+    "math.acos", "math.acosh", "math.asin", "math.asinh", "math.atanh", "math.cbrt", "math.cosh", "math.erfc", "math.fpowi", "math.sinh", "math.tan",
     "arith.maxnumf", "arith.minnumf",
 )  # fmt: skip
 """Of f32 and f64. IREE 3.13's VM has none of these, and code generation of every target has."""
@@ -192,6 +192,10 @@ def _copysign(value: ir.Value, sign: ir.Value) -> Values:
     return [arith.bitcast(value.type, signed)]
 
 
+def _sincos(value: ir.Value) -> Values:
+    return [math.sin(value), math.cos(value)]
+
+
 def _trunc(value: ir.Value) -> Values:
     """Down where it is positive, up where it is negative: the sign is that of the bits, and 0 keeps it."""
     bits, _width = _bits(value)
@@ -212,5 +216,6 @@ _FORMS: dict[str, tuple[type, tuple[int, ...], Callable[..., Values]]] = {
     "math.isfinite": (ir.FloatType, _FLOATS, _classified("ult")),
     "math.copysign": (ir.FloatType, _FLOATS, _copysign),
     "math.trunc": (ir.FloatType, _FLOATS, _trunc),
+    "math.sincos": (ir.FloatType, _FLOATS, _sincos),
 }
 """Op -> the class and the widths of its first operand, and what takes the place of its results."""
