@@ -43,7 +43,7 @@ class LowerTensorOps(FrontEndRemedy):
     dialects: ClassVar[tuple[str, ...]] = ("tensor", "linalg", "arith", "iree_linalg_ext")
     does: ClassVar[str] = (
         "replaces `tensor.splat`, `tensor.generate`, `tensor.gather`, `tensor.scatter` and a `tensor.pad` whose border depends on "
-        "the position by `linalg.fill`, `linalg.generic` and `iree_linalg_ext.scatter` (in the input)"
+        "the position by `linalg.fill`, `linalg.generic` and a scatter of IREE's (in the input)"
     )
     repairs: ClassVar[str] = "these ops, which IREE rejects on every target (FIS421)"
     numbers: ClassVar[str] = "bit-identical"
