@@ -55,6 +55,17 @@ def uses_fissile_passes(text: str) -> bool:
     return any(is_known(name) for name in pass_names(text))
 
 
+def check_native_pipeline(text: str) -> None:
+    """Raises UsageError where IREE does not take ``text``, a pipeline of its own passes for a module."""
+    tree = parse_pipeline(text)
+    if tree.anchor != "builtin.module":
+        raise UsageError(
+            f"the pipeline runs on {tree.anchor}, the input is a builtin.module",
+            f"write builtin.module({tree})",
+        )
+    _native_pipeline(text, ir.Context())
+
+
 def run_pipeline(
     pipeline: str | Nest,
     module_op: ir.Operation,

@@ -143,3 +143,7 @@ def _closing(text: str, at: int) -> int:
         if not depth:
             return position + 1
     return len(text)
+
+
+NOT_CONVERTED = "illegal op still exists"
+"""What IREE says of an op of a front end that --iree-input-type does not name (VerifyInputLegality.cpp)."""

@@ -46,6 +46,15 @@ AFFINE_LOWERED = "builtin.module(lower-affine)"
 
 STABLEHLO_INPUT = "iree-stablehlo-input-transformation-pipeline"
 """IREE's input phase for StableHLO."""
+
+TORCH_INPUT = "torch-to-iree"
+"""IREE's input phase for torch and ONNX, which changes how a program is called."""
+INPUT_CONVERSIONS = {
+    STABLEHLO_INPUT: ("stablehlo.", "chlo."),
+    "iree-tosa-input-transformation-pipeline": ("tosa.",),
+    TORCH_INPUT: ("torch.", "torch_c."),
+}
+"""The input conversion of each front end -> the dialects of its ops. --iree-input-type=auto runs one of them (AutoInputConversion.cpp)."""
 STABLEHLO_CONVERSION = "vhlo-legalize-to-stablehlo"
 """The pass of it that makes StableHLO of the portable form."""
 PORTABLE = "vhlo."

@@ -118,9 +118,13 @@ def _compile(job: CompileJob) -> Report:
 
 
 def _uses_fissile_passes(pipeline: str) -> bool:
-    from ..pass_runner import uses_fissile_passes
+    """Raises UsageError for a pipeline that IREE would print an error of, leave out, and compile without."""
+    from ..pass_runner import check_native_pipeline, uses_fissile_passes
 
-    return uses_fissile_passes(pipeline)
+    if uses_fissile_passes(pipeline):
+        return True
+    check_native_pipeline(pipeline)
+    return False
 
 
 def _leave(file: Path, received: Sequence[Diagnostic]) -> None:

@@ -8,8 +8,8 @@ from fissile.finding import Finding, Help, Place
 from fissile.passes.analysis.legality.refused import Occurrence, Refused
 from fissile.passes.analysis.legality.ways_out import WaysOut
 from fissile.passes.iree.legality.candidates import (
-    BEFORE_TARGETS,
     CHANGES_NUMBERS,
+    FOR_ALL_TARGETS,
     FRONT_ENDS,
     INPUT_TYPE_FLAG,
     OPEN_TYPE,
@@ -75,7 +75,7 @@ def rule_of(refused: Refused, ways: WaysOut) -> str:
         return "FIS408"
     if _is_early(refused) and dialect_of(refused.name) in FRONT_ENDS:
         return "FIS407"
-    return "FIS408" if refused.outcome.failed in BEFORE_TARGETS else "FIS409"
+    return "FIS408" if refused.outcome.failed in FOR_ALL_TARGETS else "FIS409"
 
 
 def dialect_of(name: str) -> str:

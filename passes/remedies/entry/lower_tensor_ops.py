@@ -16,6 +16,7 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.generic_ops import build_generic
 from fissile.passes.remedies.remedy import Exactness
 
+from .core.tensor_slices import GATHER, SCATTER, can_lower, gathered, scattered
 from .front_end import FrontEndRemedy
 
 Sizes = list[int | ir.Value]
@@ -24,19 +25,25 @@ Sizes = list[int | ir.Value]
 @register_pass
 @dataclass(frozen=True)
 class LowerTensorOps(FrontEndRemedy):
-    """Writes `tensor.splat` as a fill, `tensor.generate` as a generic op over its indices, and a `tensor.pad` whose border depends on the place as
-    such an op with the tensor put into it.
+    """Writes `tensor.splat` as a fill, `tensor.generate` as a generic op over its indices, a `tensor.pad` whose border depends on the place as
+    such an op with the tensor put into it, `tensor.gather` as one that reads elements, and `tensor.scatter` as IREE's own.
 
     IREE 3.13 lowers none of these outside of a dispatch. Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-lower-tensor-ops"
     exactness: ClassVar[Exactness] = Exactness.BITS
-    candidates: ClassVar[tuple[str, ...]] = ("tensor.splat", "tensor.generate", "tensor.pad")
-    dialects: ClassVar[tuple[str, ...]] = ("tensor", "linalg", "arith")
+    candidates: ClassVar[tuple[str, ...]] = (
+        "tensor.splat",
+        "tensor.generate",
+        "tensor.pad",
+        "tensor.gather",
+        "tensor.scatter",
+    )
+    dialects: ClassVar[tuple[str, ...]] = ("tensor", "linalg", "arith", "iree_linalg_ext")
     does: ClassVar[str] = (
-        "replaces `tensor.splat`, `tensor.generate` and a `tensor.pad` whose border depends on the position by "
-        "`linalg.fill` and `linalg.generic` (in the input)"
+        "replaces `tensor.splat`, `tensor.generate`, `tensor.gather`, `tensor.scatter` and a `tensor.pad` whose border depends on "
+        "the position by `linalg.fill`, `linalg.generic` and a scatter of IREE's (in the input)"
     )
     repairs: ClassVar[str] = "these ops, which IREE rejects on every target (FIS421)"
     numbers: ClassVar[str] = "bit-identical"
@@ -46,6 +53,8 @@ class LowerTensorOps(FrontEndRemedy):
     def fits(self, op: ir.Operation) -> bool:
         if not is_on_host(op) or any(len(region.blocks) != 1 for region in op.regions):
             return False
+        if op.name in (GATHER, SCATTER):
+            return can_lower(op)
         return op.name != "tensor.pad" or _depends_on_place(op)
 
     def named(self, op: ir.Operation) -> str:
@@ -144,4 +153,10 @@ def _sum(*sizes: int | ir.Value) -> int | ir.Value:
     return total
 
 
-_WRITTEN = {"tensor.splat": _splat, "tensor.generate": _generate, "tensor.pad": _pad}
+_WRITTEN = {
+    "tensor.splat": _splat,
+    "tensor.generate": _generate,
+    "tensor.pad": _pad,
+    GATHER: gathered,
+    SCATTER: scattered,
+}

@@ -16,7 +16,7 @@ from .float_forms import NOT_THE_SAME, float_form_of
 from .index_forms import index_form_of
 from .integer_forms import integer_form_of
 from .narrow_constants import narrow_constants, wide_constants
-from .scaled_floats import scaled_form_of
+from .scaled_floats import byte_form_of, scaled_form_of
 
 if TYPE_CHECKING:
     from fissile.passes.analysis.dispatch.dispatches import Dispatch
@@ -32,7 +32,8 @@ class ExpandScalars(OpRemedy):
     powers and complementary error functions: known to no target. Ops of the index dialect (a TOSA FFT has them), and booleans as
     signed floats: unknown on GPUs. Decimal logarithms, truncation, the larger or smaller of two halves, integers to bfloat16, and a
     few functions of f64: on llvm-cpu calls of functions that IREE does not link, by the processor's features. Conversions of small
-    floats with a scale (`arith.scaling_extf`, `arith.scaling_truncf`): unknown to SPIR-V.
+    floats with a scale (`arith.scaling_extf`, `arith.scaling_truncf`): unknown to SPIR-V. Conversions of 8-bit floats that are stored as
+    bytes: unknown to NVIDIA and AMD GPUs without such floats.
 
     Integers, truncation, scaled floats and the larger or smaller are bit-identical; logarithms have one rounding more, an error function up
     to 1e-5 of itself (where that is below 1e-20).
@@ -48,7 +49,8 @@ class ExpandScalars(OpRemedy):
         "replaces scalar ops that a target lacks: 64-bit divisions, absolute values and bit counts by 32-bit halves; "
         "integer powers by squarings; logarithms by natural logarithms; truncation through an integer; the larger of "
         "two halves by a comparison; integers to bfloat16 by bit operations; `arith.scaling_extf` and "
-        "`arith.scaling_truncf` by the bits of the small float and products with powers of two; the index dialect by "
+        "`arith.scaling_truncf` by the bits of the small float and products with powers of two; conversions of 8-bit floats that are stored as bytes by bit operations; "
+        "the index dialect by "
         "arith; an i64 constant tensor by an i32 one"
     )
     repairs: ClassVar[str] = (
@@ -103,7 +105,7 @@ def _built(scalar: ir.Operation) -> ir.Value:
     """What ``scalar`` computes, by its form, at the insertion point."""
     if of_integers := integer_form_of(scalar):
         return of_integers(*scalar.operands)
-    form = scaled_form_of(scalar) or float_form_of(scalar) or index_form_of(scalar)
+    form = scaled_form_of(scalar) or byte_form_of(scalar) or float_form_of(scalar) or index_form_of(scalar)
     assert form is not None  # `match` found one
     return form(scalar)
 
@@ -157,7 +159,13 @@ def expandable(op: ir.Operation) -> list[ir.Operation]:
 
 
 def _has_form(op: ir.Operation) -> bool:
-    return bool(integer_form_of(op) or scaled_form_of(op) or float_form_of(op) or index_form_of(op))
+    return bool(
+        integer_form_of(op)
+        or scaled_form_of(op)
+        or byte_form_of(op)
+        or float_form_of(op)
+        or index_form_of(op)
+    )
 
 
 def _is_scalar_result(value: ir.Value) -> bool:

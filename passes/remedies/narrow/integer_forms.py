@@ -181,7 +181,7 @@ def _ctpop(value: ir.Value) -> ir.Value:
     return arith.extui(value.type, arith.addi(math.ctpop(low), math.ctpop(high)))
 
 
-def _ipowi(base: ir.Value, exponent: ir.Value) -> ir.Value:
+def ipowi(base: ir.Value, exponent: ir.Value) -> ir.Value:
     """By squaring, a step for each bit of the exponent; of a negative one only 1 and -1 have a power other than 0."""
     type_ = base.type
     zero, one = _constant(type_, 0), _constant(type_, 1)
@@ -211,4 +211,4 @@ _WIDE: dict[str, Form] = {
     "math.ctpop": _ctpop,
 }
 """Of 64 bits."""
-_ANY_WIDTH: dict[str, Form] = {"math.ipowi": _ipowi}
+_ANY_WIDTH: dict[str, Form] = {"math.ipowi": ipowi}

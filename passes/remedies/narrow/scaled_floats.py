@@ -17,6 +17,7 @@ from .float_forms import Form
 SCALING_EXTF, SCALING_TRUNCF = "arith.scaling_extf", "arith.scaling_truncf"
 EXPONENT = "f8E8M0FNU"
 _NAN_CODE = 255
+_BITCAST = "arith.bitcast"
 
 
 def scaled_form_of(op: ir.Operation) -> Form | None:
@@ -37,6 +38,37 @@ def scaled_form_of(op: ir.Operation) -> Form | None:
         and (str(scale.type) == EXPONENT or scale.type.width in (16, 32))
     )
     return (_extended if op.name == SCALING_EXTF else _truncated) if known else None
+
+
+def byte_form_of(op: ir.Operation) -> Form | None:
+    """How a conversion from or to an 8-bit float that the program stores as a byte is computed; None of any other op.
+
+    Bytes and floats are cast into each other in place (`arith.bitcast`), and the casts fold away.
+    """
+    if op.name not in ("arith.extf", "arith.truncf") or "roundingmode" in op.attributes:
+        return None
+    [value], result = op.operands, op.results[0]
+    if op.name == "arith.extf":
+        owner = value.owner
+        cast = not isinstance(owner, ir.Block) and owner.name == _BITCAST
+        return _byte_extended if cast and str(result.type) == "f32" and _is_byte(value.type) else None
+    cast = all(use.owner.operation.name == _BITCAST for use in result.uses)
+    return _byte_truncated if cast and str(value.type) == "f32" and _is_byte(result.type) else None
+
+
+def _is_byte(type_: ir.Type) -> bool:
+    return has_form(str(type_)) and ir.FloatType(type_).width == 8
+
+
+def _byte_extended(op: ir.Operation) -> ir.Value:
+    byte = arith.bitcast(ir.IntegerType.get_signless(8), op.operands[0])
+    return float_of_bits(str(op.operands[0].type), arith.extui(i32(), byte))
+
+
+def _byte_truncated(op: ir.Operation) -> ir.Value:
+    type_ = op.results[0].type
+    bits = arith.trunci(ir.IntegerType.get_signless(8), bits_of_float(str(type_), op.operands[0]))
+    return arith.bitcast(type_, bits)
 
 
 def scaled(value: ir.Value, code: ir.Value, up: bool) -> ir.Value:

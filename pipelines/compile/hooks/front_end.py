@@ -11,6 +11,7 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.containment import contained
+from fissile.passes.iree.messages import NOT_CONVERTED
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
 from ...probe.diagnostics import quoted
@@ -66,6 +67,8 @@ REMEDIES = (
     "fissile-saturate-casts",
     "fissile-lower-control-flow",
     "fissile-lower-tensor-ops",
+    "fissile-store-indices",
+    "fissile-write-host-scalars",
     "fissile-order-broadcast-dims",
     "fissile-widen-operands",
     "fissile-lower-dynamic-shapes",
@@ -93,15 +96,16 @@ REMEDIES = (
     "fissile-scatter-extremes",
     "fissile-crop-transposed",
     "fissile-scale-blocks",
+    "fissile-convert-mixed-inputs",
 )
 """In this order: what one writes, the next may find."""
 _LATE_NAMES = (
     "scf.index_switch", "scf.forall", "scf.parallel", "affine.for", "affine.if", "affine.parallel",
-    "tensor.splat", "tensor.generate", "tensor.pad",
+    "tensor.splat", "tensor.generate", "tensor.pad", "tensor.gather", "tensor.scatter",
 )  # fmt: skip
 """The ops that `fissile-lower-control-flow` and `fissile-lower-tensor-ops` look at: they pass the input conversion, and are refused on the way to code generation."""
-_CRASHING = (b"complex<f32>", b",si8>", b",ui8>")
-"""Ops of torch on such tensors end IREE's import, some of them in an assertion or a crash."""
+_CRASHING = (b"complex<f32>", b",si8>", b",ui8>", b"xindex>")
+"""Ops of torch on such tensors, and constants of index, end IREE, some of them in an assertion or a crash."""
 _PIPELINE = f"builtin.module({','.join(REMEDIES)})"
 
 
@@ -155,12 +159,20 @@ def _may_hold_late_ops(module: ir.Operation) -> bool:
 def may_enter(run: CompileRun, failure: Failure) -> bool:
     """Whether ``failure`` may be that of an op that `rewritten` changes; a cheap look, before the input is parsed once more.
 
-    Ops of a front end are refused before there are dispatches. Others get further, and may end in a crash.
+    Ops of a front end are refused before there are dispatches, those of one that --iree-input-type does not name on the way to them. Others get further, and may end in a crash.
     """
     if isinstance(failure, PhaseFailed) and phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT):
         return phase_index(failure.phase) > 0  # at 0 the input was not parsed
     if not isinstance(failure, PhaseFailed | StraightEnded):
         return False
+    if isinstance(failure, PhaseFailed) and NOT_CONVERTED in str(failure):
+        return True
     program = run.input.read_bytes()
+    from fissile.passes.remedies.entry.core.write_host_scalars import may_stand_in
+
     names = [name.encode() for name in _LATE_NAMES]
-    return program.startswith(BYTECODE) or any(name in program for name in (*names, *_CRASHING))
+    return (
+        program.startswith(BYTECODE)
+        or any(name in program for name in (*names, *_CRASHING))
+        or may_stand_in(program)
+    )

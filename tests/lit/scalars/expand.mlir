@@ -87,3 +87,18 @@ func.func @captured(%x: tensor<8xf32>, %count: i64, %groups: i64) -> tensor<8xf3
   } -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// An 8-bit float that is stored as a byte.
+// ALL-LABEL: @byte
+// ALL-NOT: arith.extf
+// ALL: arith.mulf
+#byte = affine_map<(i) -> (i)>
+func.func @byte(%x: tensor<4xi8>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = linalg.generic {indexing_maps = [#byte, #byte], iterator_types = ["parallel"]} ins(%x : tensor<4xi8>) outs(%y : tensor<4xf32>) {
+  ^bb0(%a: i8, %b: f32):
+    %f = arith.bitcast %a : i8 to f8E4M3FN
+    %w = arith.extf %f : f8E4M3FN to f32
+    linalg.yield %w : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

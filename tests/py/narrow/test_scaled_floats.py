@@ -129,3 +129,40 @@ func.func @main(%a: tensor<8xi8>, %s: tensor<8xi8>) -> tensor<8xf32> {
         ml_dtypes.float8_e8m0fnu
     ).astype(np.float64)
     np.testing.assert_array_equal(got, values.astype(np.float32))
+
+
+BYTES = """
+#m = affine_map<(d0) -> (d0)>
+func.func @main(%a: tensor<256xi8>, %b: tensor<256xf32>) -> (tensor<256xf32>, tensor<256xi8>) {
+  %e = tensor.empty() : tensor<256xf32>
+  %g = tensor.empty() : tensor<256xi8>
+  %0:2 = linalg.generic {indexing_maps = [#m, #m, #m, #m], iterator_types = ["parallel"]}
+      ins(%a, %b : tensor<256xi8>, tensor<256xf32>) outs(%e, %g : tensor<256xf32>, tensor<256xi8>) {
+  ^bb0(%x: i8, %y: f32, %o: f32, %p: i8):
+    %f = arith.bitcast %x : i8 to SMALL
+    %w = arith.extf %f : SMALL to f32
+    %t = arith.truncf %y : f32 to SMALL
+    %u = arith.bitcast %t : SMALL to i8
+    linalg.yield %w, %u : f32, i8
+  } -> (tensor<256xf32>, tensor<256xi8>)
+  return %0#0, %0#1 : tensor<256xf32>, tensor<256xi8>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("small", "name"), [("f8E4M3FN", "float8_e4m3fn"), ("f8E5M2FNUZ", "float8_e5m2fnuz")]
+)
+def test_floats_that_are_stored_as_bytes(tmp_path, small, name):
+    """Every code is extended, and numbers between and on the borders are rounded, as ml_dtypes does."""
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    path = tmp_path / "out.vmfb"
+    text = build(BYTES.replace("SMALL", small), path, "fissile-expand-scalars")
+    assert "arith.extf" not in text and "arith.truncf" not in text
+    codes = np.arange(256, dtype=np.uint8)
+    exact = codes.view(dtype).astype(np.float32)
+    finite = np.sort(exact[np.isfinite(exact)])
+    numbers = np.resize((finite[1:] + finite[:-1]) / 2, 256).astype(np.float32)
+    wide, narrow = run(path, [codes.view(np.int8), numbers])
+    np.testing.assert_array_equal(wide, exact)
+    np.testing.assert_array_equal(narrow.view(np.uint8), numbers.astype(dtype).view(np.uint8))
