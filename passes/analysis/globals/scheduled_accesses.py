@@ -38,8 +38,8 @@ class Access:
     path: _Path
     place: Place | None
     is_call: bool = False
-    part: int = 0
-    """How many of the submissions that `late_ops` asks for in the access's block are before it."""
+    late: tuple[bool, ...] = ()
+    """For each part of the path whether one of the submissions that `late_ops` asks for stands behind it in its block."""
 
     def shares_block(self, other: Access) -> bool:
         return _block(self.path) == _block(other.path)
@@ -75,8 +75,11 @@ def number_accesses(module: ir.Operation, submitted: Iterable[ir.Operation] = ()
     for op in ops_on_host(module):
         if op.name in (*ACCESSES, *CALLS) and (accessed := accesses.of(op).only(names)):
             path = _path(op, blocks)
-            part = sum(_block(place) == _block(path) and place[-1] <= path[-1] for place in places)
-            found.append(Access(accessed, path, place_of(op), op.name in CALLS, part))
+            late = tuple(
+                any(_block(place) == _block(path[:depth]) and place[-1] > path[depth - 1] for place in places)
+                for depth in range(1, len(path) + 1)
+            )
+            found.append(Access(accessed, path, place_of(op), op.name in CALLS, late))
             op.location = ir.Location.file(_NUMBER, len(found), 1, context=op.context)
     return found
 
@@ -128,21 +131,36 @@ def reordered_accesses(scheduled: ir.Operation, accesses: list[Access]) -> list[
 
 
 def _passed_over(accesses: list[Access], left: set[int]) -> Iterable[tuple[int, int]]:
-    """Each store and load of one global in a block, with a submission between that the store has to wait for, where IREE has made one of the
-    load and an access before the store."""
+    """Each store and load of one global, the store late in the load's block, where IREE has made one of the load and an access before the
+    store."""
     for i, load in enumerate(accesses):
         if i in left or load.accessed.stores or len(load.accessed.loads) != 1:
             continue
         others = [
             j
             for j, one in enumerate(accesses[:i])
-            if one.accessed.loads | one.accessed.stores >= load.accessed.loads
+            if _all(one) >= load.accessed.loads and one.is_before(load)
         ]
-        if len(others) < 2 or not all(accesses[j].shares_block(load) for j in others[-2:]):
-            continue
-        before, store = others[-2:]
-        if accesses[store].accessed.stores and accesses[store].part < load.part and before in left:
-            yield store, i
+        before = [j for j in others if accesses[j].shares_block(load)]
+        depth = len(load.path)
+        for store in others:
+            one = accesses[store]
+            if not (one.accessed.stores >= load.accessed.loads and _is_late(one, load)):
+                continue
+            if any(j in left and accesses[j].path[-1] < one.path[depth - 1] for j in before):
+                yield store, i
+                break
+
+
+def _is_late(store: Access, load: Access) -> bool:
+    depth = len(load.path)
+    return (
+        len(store.path) >= depth and _block(store.path[:depth]) == _block(load.path) and store.late[depth - 1]
+    )
+
+
+def _all(one: Access) -> frozenset[str]:
+    return one.accessed.loads | one.accessed.stores
 
 
 def _overwritten(accesses: list[Access]) -> Iterable[list[int]]:

@@ -14,7 +14,7 @@ from fissile.dialect.attributes import text_of
 from fissile.dialect.operands import operands_named
 from fissile.passes.iree import ops as iree_ops
 
-from ..bounds.conditions import TRUE, Condition, all_of, any_of, at_most, different, equal, less
+from ..bounds.conditions import Condition, all_of, any_of, at_most, equal, less
 from ..bounds.extents import Extents
 from ..bounds.shaped_values import ELEMENTWISE, i64s, is_shaped, kept_dimensions, rank_of, static_dimension
 from ..bounds.size_terms import INDEX_MAX, Term, product, symbols_of, term
@@ -84,17 +84,10 @@ def covers(op: ir.Operation) -> bool:
     return all(ir.ShapedType(v.type).has_static_shape for v in shaped)
 
 
-def fits(
-    offset: Term,
-    size: Term,
-    stride: Term,
-    capacity: Term,
-    others: Sequence[Term] = (),
-    repeats: bool = False,
-) -> Condition:
+def fits(offset: Term, size: Term, stride: Term, capacity: Term, others: Sequence[Term] = ()) -> Condition:
     """``size`` elements from ``offset`` on, each ``stride`` further, lie in 0 … capacity - 1. No
     element, no harm: also where one of ``others``, the sizes in other dimensions, is 0. A stride of 0 names one element
-    several times: only where it ``repeats`` may there be more than one."""
+    several times, which IREE's code reads and writes in bounds."""
     if stride.constant == 1:
         last = at_most(offset + size, capacity)
     else:
@@ -105,8 +98,7 @@ def fits(
                 *(() if (stride.constant or -1) > 0 else (less(offset, capacity), at_most(0, end))),
             )
         )
-    once = TRUE if repeats or stride.constant else any_of((different(stride, 0), at_most(size, 1)))
-    inside = all_of((at_most(0, offset), last, once))
+    inside = all_of((at_most(0, offset), last))
     if size.constant == 0 or 0 in [other.constant for other in others]:
         return at_most(0, size)
     empty = [equal(s, 0) for s in dict.fromkeys((size, *others)) if s.constant is None]
@@ -119,13 +111,12 @@ def _slices(
     offsets = extents.mixed(i64s(op, "static_offsets"), operands_named(op, "offsets"))
     sizes = extents.mixed(i64s(op, "static_sizes"), operands_named(op, "sizes"))
     strides = extents.mixed(i64s(op, "static_strides"), operands_named(op, "strides"))
-    on_buffer = isinstance(whole.type, ir.MemRefType)  # a view: it may repeat an element
     for i, row in enumerate(zip(offsets, sizes, strides, strict=False)):
         capacity = extents.dimension(whole, i)
         offset, size, stride = row
         every = "" if stride.constant == 1 else f", every {stride},"
         yield Requirement(
-            fits(offset, size, stride, capacity, [s for j, s in enumerate(sizes) if j != i], on_buffer),
+            fits(offset, size, stride, capacity, [s for j, s in enumerate(sizes) if j != i]),
             f"{verb} {elements(size)} from {amount(offset)} on{every} in dimension {i}; {room(what, capacity)}",
         )
 

@@ -1,4 +1,4 @@
-"""Divisions on the host by 0, and slices with a stride of 0: refuted, asserted or proved, and a call ends with an error, not a signal."""
+"""Divisions on the host by 0, refuted, asserted or proved: a call ends with an error, not a signal. Slices with a stride of 0, which are none."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def sliced(stride: str, size: int = 4) -> set[Answer]:
 
 
 def test_a_stride_of_zero(context):
-    assert R in sliced("0")
+    """It names one element several times, in bounds where that is."""
+    assert sliced("0") == {P} and sliced("2") == {P}
     assert sliced("%n") == {U}
-    assert sliced("2") == {P} and sliced("0", size=1) == {P}
 
 
 SLICE = """
