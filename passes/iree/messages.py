@@ -49,6 +49,9 @@ CIRCULAR_PARTITION = r"circular dependency: input operation uses partition outpu
 WHILE_OPERANDS_DIFFER = r"'scf\.while' op along control flow edge .* region branch point has \d+ operands, but region successor needs \d+ inputs"
 """ConvertToStream, of a loop whose condition passes on less than the loop starts with."""
 
+FRONT_END_LEFT = "illegal op still exists"
+"""VerifyInputLegality, of an op of a front end that --iree-input-type does not name."""
+
 IMMUTABLE_LOAD = r"'util\.global\.load' op is marked as immutable but the global is mutable"
 """The verifier, after FuseGlobals has made one global of a constant and of one that changes."""
 
@@ -143,7 +146,3 @@ def _closing(text: str, at: int) -> int:
         if not depth:
             return position + 1
     return len(text)
-
-
-NOT_CONVERTED = "illegal op still exists"
-"""What IREE says of an op of a front end that --iree-input-type does not name (VerifyInputLegality.cpp)."""

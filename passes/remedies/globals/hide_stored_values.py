@@ -47,7 +47,7 @@ class HideStoredValues(Remedy):
     done: ClassVar[str] = (
         "put an optimisation barrier before what is stored: IREE does not follow that to the loads"
     )
-    advice: ClassVar[str] = "put a util.optimization_barrier before what is stored"
+    advice: ClassVar[str] = "put an optimisation barrier before what is stored"
     dialects: ClassVar[tuple[str, ...]] = ("flow", "tensor", "util")
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,))
 

@@ -11,7 +11,7 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.containment import contained
-from fissile.passes.iree.messages import NOT_CONVERTED
+from fissile.passes.iree.messages import FRONT_END_LEFT
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
 from ...probe.diagnostics import quoted
@@ -165,7 +165,7 @@ def may_enter(run: CompileRun, failure: Failure) -> bool:
         return phase_index(failure.phase) > 0  # at 0 the input was not parsed
     if not isinstance(failure, PhaseFailed | StraightEnded):
         return False
-    if isinstance(failure, PhaseFailed) and NOT_CONVERTED in str(failure):
+    if isinstance(failure, PhaseFailed) and FRONT_END_LEFT in str(failure):
         return True
     program = run.input.read_bytes()
     from fissile.passes.remedies.entry.core.write_host_scalars import may_stand_in
