@@ -6,6 +6,7 @@ from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute, text_of
 from fissile.finding import Finding
+from fissile.passes.analysis.program.private_calls import CALLS
 from fissile.passes.iree import flags
 from fissile.passes.iree import ops as iree_ops
 
@@ -23,11 +24,17 @@ BUFFERS = (
     "{functions} {take} memory that the caller owns (memref), for which IREE has no calling convention: it allocates all memory itself. "
     "Write arguments and results as tensors (tensor<4xf32>), and return what is computed instead of writing it into an argument"
 )
+UNDEFINED = (
+    "{functions} {has} no body, and the name names no module: define it here, or declare it as @module.function, which IREE calls in a VM module "
+    "of that name that is loaded beside this one"
+)
 MOST_NAMED = 3
 HOSTS = ("func.func", iree_ops.UTIL_FUNC, iree_ops.VM_MODULE)
 FOREIGN = ("gpu.", "spirv.", "llvm.", "emitc.", "pdl.", "pdl_interp.")
 """Beginnings of the names of ops that hold code for a device, or for another tool, and that IREE lowers in no program (3.13)."""
-SIGNS = tuple(name.encode() for name in (iree_ops.HAL_EXECUTABLE, "transform.", "memref<", *FOREIGN))
+SIGNS = tuple(
+    name.encode() for name in (iree_ops.HAL_EXECUTABLE, "transform.", "memref<", "func private @", *FOREIGN)
+)
 """What the text of such a module has in it: others need not be parsed to know."""
 
 
@@ -55,13 +62,40 @@ def other_program(module: ir.Operation) -> tuple[str, ...]:
             "it takes functions on tensors (func.func), and code of a device as an object of an executable"
         )
     if buffers := _with_buffers(module):
-        named = [f"@{name}" for name in buffers[:MOST_NAMED]]
-        if len(buffers) > MOST_NAMED:
-            named.append(f"{len(buffers) - MOST_NAMED} more")
+        found.append(BUFFERS.format(functions=_named(buffers), take="takes" if len(buffers) == 1 else "take"))
+    if undefined := _undefined(module):
         found.append(
-            BUFFERS.format(functions=", ".join(named), take="takes" if len(buffers) == 1 else "take")
+            UNDEFINED.format(functions=_named(undefined), has="has" if len(undefined) == 1 else "have")
         )
     return tuple(found)
+
+
+def _named(functions: list[str]) -> str:
+    named = [f"@{name}" for name in functions[:MOST_NAMED]]
+    if len(functions) > MOST_NAMED:
+        named.append(f"{len(functions) - MOST_NAMED} more")
+    return ", ".join(named)
+
+
+def _undefined(module: ir.Operation) -> list[str]:
+    """The functions without a body that are called, and whose name has no module in it: IREE takes them for functions of another module,
+    and finds none."""
+    called: set[str] = set()
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name in CALLS:
+            called.add(text_of(op, "callee"))
+        return ir.WalkResult.ADVANCE
+
+    found = [
+        name
+        for op in module.regions[0].blocks[0].operations
+        if op.operation.name in HOSTS[:2] and not len(op.operation.regions[0].blocks)
+        if "." not in (name := text_of(op.operation, "sym_name"))
+    ]
+    if found:
+        module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return [name for name in found if name in called]
 
 
 def _with_buffers(module: ir.Operation) -> list[str]:

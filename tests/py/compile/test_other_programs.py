@@ -136,6 +136,26 @@ def test_a_program_that_stock_compiles_is_not_refused_for_what_stands_beside_it(
         assert main([command, "--target=llvm-cpu", str(source), *output]) == 0
 
 
+UNDEFINED = """
+func.func private @named(tensor<4xf32>) -> tensor<4xf32>
+func.func private @uncalled(tensor<4xf32>) -> tensor<4xf32>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = call @named(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+"""
+
+
+def test_a_function_without_a_body_is_told_how_iree_finds_one(tmp_path, capsys):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(UNDEFINED)
+    assert main(["compile", "--target=llvm-cpu", str(source), "-o", str(output)]) == 1
+    printed = " ".join("".join(capsys.readouterr()).split())
+    assert "@named has no body" in printed and "@module.function" in printed and "@uncalled" not in printed
+    source.write_text(UNDEFINED.replace("@named", "@other.named"))
+    assert main(["compile", "--target=llvm-cpu", str(source), "-o", str(output)]) == 0
+
+
 BUFFERS = """
 func.func @first(%a: memref<16xf32>, %i: index) -> f32 {
   %v = memref.load %a[%i] : memref<16xf32>
