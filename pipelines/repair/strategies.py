@@ -46,6 +46,7 @@ OWN_REMEDY = {
     "FIS158": "fissile-guard-shifts",
     "FIS159": "fissile-guard-arctangents",
     "FIS188": "fissile-multiply-signed",
+    "FIS191": "fissile-gather-sums",
 }
 """Failures that one remedy cures, on every op that it fits."""
 
