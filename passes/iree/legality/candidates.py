@@ -13,7 +13,6 @@ STEPS = (
     "stream",
     "executable-configurations",
     "executable-targets",
-    "hal",
     "vm",
     "end",
 )

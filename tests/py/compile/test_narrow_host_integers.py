@@ -170,8 +170,9 @@ def source(tmp_path_factory):
 
 def test_widened_they_are_right(source, tmp_path):
     report = fissile.compile(source, tmp_path / "ours.vmfb", list(CPU))
-    assert {(f.code, f.severity.value) for f in report.findings} == {("FIS148", "repaired")}
-    assert {f.effect for f in report.findings} == {Effect.UNPROVED}
+    found = [f for f in report.findings if f.code != "FIS202"]  # the divisors that are not known
+    assert {(f.code, f.severity.value) for f in found} == {("FIS148", "repaired")}
+    assert {f.effect for f in found} == {Effect.UNPROVED}
     assert wrong_in(tmp_path / "ours.vmfb") == {}
 
 
