@@ -238,9 +238,7 @@ define(
     "behind that work, but not the loads behind it (ScheduleExecution): in the bodies of loops and branches, too.",
     "fissile calls an empty function before and behind the loop or branch (`fissile-keep-order`). Where the schedule of the program still has "
     "another order, it calls one wherever the host waits for the device (`fissile-submit-in-order`), and looks at the schedule again: if "
-    "that has another order all the same, the finding is an error. Each call costs a submission at most. Of 303 drawn programs with globals in "
-    "loops and branches (`tests/py/globals/drawn_globals.py`) all are right after it on llvm-cpu; one (seed 256) is wrong on lavapipe, for a cause "
-    "that is not known: compare such a program with `fissile verify`.",
+    "that has another order all the same, the finding is an error. Each call costs a submission at most.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,

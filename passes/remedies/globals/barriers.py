@@ -7,9 +7,18 @@ from iree.compiler import ir
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.remedies.fusion.lower_boundaries import dynamic_sizes
 
+_MADE_BY = (iree_ops.FLOW_DISPATCH, iree_ops.FLOW_TENSOR_OPS, "tensor.", "arith.constant")
+
 
 def hide_operand(op: ir.Operation) -> None:
-    """Puts an optimisation barrier before the first operand of ``op``, a tensor; its sizes at run time stay known."""
+    """Puts an optimisation barrier before the first operand of ``op``, a tensor that the device makes in front of it; its sizes at run time
+    stay known.
+
+    What a loop or a branch passes on, and what is loaded from a global, is left as it is: IREE 3.13 has a timepoint beside it, and does not wait
+    for that before a barrier (PropagateTimepoints)."""
+    owner = op.operands[0].owner
+    if isinstance(owner, ir.Block) or not owner.operation.name.startswith(_MADE_BY):
+        return
     with ir.InsertionPoint(op), op.location:
         tensor = op.operands[0]
         sizes = dynamic_sizes(tensor)

@@ -16,16 +16,17 @@ util.initializer {
 }
 
 // CHECK-LABEL: util.func public @stored
-// CHECK-SAME:    (%[[A:.*]]: tensor<4xi32>
+// CHECK:         %[[X:.*]] = flow.tensor.clone
 // CHECK:         scf.if
-// CHECK-NEXT:      %[[HIDDEN:.*]] = util.optimization_barrier %[[A]] : tensor<4xi32>
+// CHECK-NEXT:      %[[HIDDEN:.*]] = util.optimization_barrier %[[X]] : tensor<4xi32>
 // CHECK-NEXT:      util.global.store %[[HIDDEN]], @g
 // NAMED-LABEL: util.func public @stored
 // NAMED-NOT:     util.optimization_barrier
 // NAMED:         util.return
 util.func public @stored(%a: tensor<4xi32>, %p: i1) {
+  %x = flow.tensor.clone %a : tensor<4xi32>
   scf.if %p {
-    util.global.store %a, @g : tensor<4xi32>
+    util.global.store %x, @g : tensor<4xi32>
   }
   util.return
 }
@@ -44,12 +45,14 @@ util.func public @dynamic(%a: tensor<?xi32>, %n: index) {
   util.return
 }
 
-// A number is no tensor; what is loaded is not hidden.
+// A number is no tensor; what is loaded is not hidden, nor what is loaded or passed in and then stored: IREE would not wait for it.
 // CHECK-LABEL: util.func public @silent
 // CHECK-NOT:     util.optimization_barrier
 // CHECK:         util.return
-util.func public @silent(%n: i32) -> tensor<4xi32> {
+util.func public @silent(%n: i32, %a: tensor<4xi32>) -> tensor<4xi32> {
   util.global.store %n, @s : i32
+  util.global.store %a, @g : tensor<4xi32>
   %r = util.global.load @g : tensor<4xi32>
+  util.global.store %r, @g : tensor<4xi32>
   util.return %r : tensor<4xi32>
 }

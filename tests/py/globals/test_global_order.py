@@ -100,7 +100,7 @@ OVERWRITTEN = (17, 46)
 """Two stores into a global, without a load between, change places."""
 FORWARDED = (34, 51, 84, 104, 105, 109, 144)
 """A load has what another path of the program stores."""
-MERGED = (80, 133, 275, 283)
+MERGED = (80, 133, 256, 275, 283)
 """A load behind a store becomes the one before it."""
 FUSED_WITH_CONSTANT = (1, 28, 58, 88)
 """IREE refuses these."""
