@@ -64,7 +64,7 @@ define(
     "FIS408",
     "must-be-handled",
     "IREE accepts an op only after it is rewritten",
-    "IREE rejects the op when it is compiled alone, in phases that are the same for every target: before it generates code, or in the host's program. Where a flag or a pass makes IREE accept it, the report names it.",
+    "IREE rejects the op when it is compiled alone, in phases that are the same for every target, before it generates code. Where a flag or a pass makes IREE accept it, the report names it.",
     "The pipeline lacks that step.",
     "Pass the flag, or run the pass before IREE's phases (--iree-preprocessing-pass-pipeline). Where neither is named, replace the op in the model.",
     effect=Effect.REFUSED,

@@ -25,7 +25,7 @@ class SummedIndex(Failure):
     remedy = "fissile writes the sum as a difference, which the vectoriser gathers (`fissile-gather-sums`)."
     effect = Effect.WRONG
     stage = Stage.CONFIGURED
-    order = 46
+    order = 43
     target = "llvm-cpu"
     fails = """\
 func.func @f(%x: tensor<256xf32>, %k: tensor<64xi64>) -> tensor<64xf32> {

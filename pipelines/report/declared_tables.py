@@ -79,6 +79,8 @@ def _rows() -> Iterator[tuple[str, str, str]]:
 
 
 def _codes(strategy: Strategy) -> str:
+    if len(strategy.codes) > 5:
+        return f"{', '.join(strategy.codes[:3])} and {len(strategy.codes) - 3} more"
     if strategy.codes:
         return ", ".join(strategy.codes)
     return f"all but {', '.join(strategy.but)}" if strategy.but else "all"

@@ -13,14 +13,12 @@ STEPS = (
     "stream",
     "executable-configurations",
     "executable-targets",
-    "vm",
     "end",
 )
 """The boundaries at which a run stops, so that a failure names the one that it did not reach."""
 
-FOR_ALL_TARGETS = ("input", "preprocessing", "global-optimization", "flow", "stream", "vm")
-"""Those of STEPS before which IREE does the same for every target, in the host's code behind dispatches: what it refuses on the way there, it refuses
-for all."""
+FOR_ALL_TARGETS = ("input", "preprocessing", "global-optimization", "flow", "stream")
+"""Those of STEPS before which IREE does the same for every target: what it refuses on the way there, it refuses for all."""
 
 PASS_FLAGS = (
     "--mlir-print-ir-after-failure",
