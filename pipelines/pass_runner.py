@@ -7,7 +7,7 @@ contains both is walked op by op.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from iree.compiler import ir
@@ -18,6 +18,7 @@ from fissile.errors import FissileError, InternalError, UsageError, closest
 from fissile.finding import Finding
 from fissile.passes.catalogue import find_pass, is_known, known_passes
 from fissile.passes.definition import Pass, PassFailed, make_pass
+from fissile.passes.iree.flags import PREPROCESSING_FLAG
 from fissile.passes.iree.messages import REFUSED_OPTIONS, UNKNOWN_PASS
 from fissile.passes.progress import running
 from fissile.passes.user_code import cause, is_ctrl_c, is_users, pass_named, source_of
@@ -55,8 +56,16 @@ def uses_fissile_passes(text: str) -> bool:
     return any(is_known(name) for name in pass_names(text))
 
 
-def check_native_pipeline(text: str) -> None:
-    """Raises UsageError where IREE does not take ``text``, a pipeline of its own passes for a module."""
+def check_preprocessing(flags: Iterable[str]) -> None:
+    """Raises UsageError for a preprocessing pipeline in ``flags`` that IREE does not take: it would print an error, leave the pipeline out, and
+    compile without."""
+    for flag in flags:
+        name, _, pipeline = flag.partition("=")
+        if pipeline and name.lstrip("-") == PREPROCESSING_FLAG:
+            _check_native(pipeline)
+
+
+def _check_native(text: str) -> None:
     tree = parse_pipeline(text)
     if tree.anchor != "builtin.module":
         raise UsageError(

@@ -31,6 +31,7 @@ from fissile.passes.checks.refusals.native_code import check_native_code
 from fissile.passes.containment import contained
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree import library
+from fissile.passes.iree.flags import PREPROCESSING_FLAG
 from fissile.passes.iree.phases import PHASES
 from fissile.passes.progress import running
 
@@ -189,6 +190,10 @@ class Session:
 
     def set_flags(self, flags: Sequence[str]) -> None:
         """Sets session flags; one that IREE does not know is refused with the nearest known."""
+        if any(PREPROCESSING_FLAG in flag for flag in flags):
+            from .pass_runner import check_preprocessing  # it knows all passes, which takes a while
+
+            check_preprocessing(flags)
         try:
             self._session.set_flags(*flags)
         except ValueError as error:

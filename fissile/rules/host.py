@@ -286,7 +286,7 @@ define(
     "stored (OutlineConstants). It looks neither at the initial value nor at the order of loads and stores. FuseGlobals does not look into "
     "loops and branches. ElideTimepoints follows what the host waits for through stores to all loads of the global.",
     "fissile makes the global public, which IREE neither renames nor fuses (`fissile-publish-globals`), or puts an optimisation barrier before "
-    "what is stored (`fissile-hide-stored-values`). No number changes, and it costs nothing.",
+    "what is stored (`fissile-hide-stored-values`). No number changes; the barrier may cost a copy of what is stored.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,

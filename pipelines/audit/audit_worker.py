@@ -137,10 +137,13 @@ def _audited(job: AuditRequest) -> Report:
     from fissile.passes.iree import library
     from fissile.passes.iree.legality.candidates import PASS_FLAGS
 
+    from ..pass_runner import check_preprocessing
     from .entry import AuditJob, run_audit_here
     from .process_flags import process_flags
 
-    own = process_flags([flag for _name, flags in job.targets for flag in flags])
+    asked = [flag for _name, flags in job.targets for flag in flags]
+    check_preprocessing(asked)
+    own = process_flags(asked)
     library.initialise_command_line((*PASS_FLAGS, *own))
     lines = job.journal.read_bytes().splitlines() if job.journal.exists() else []
     known = dict(wire.decode(tuple[str, Outcome], line) for line in lines)

@@ -77,6 +77,7 @@ def _compile(job: CompileJob) -> Report:
     flags = list(request.flags)
     if request.preprocessing and not _uses_fissile_passes(request.preprocessing):
         flags.append(f"--{PREPROCESSING_FLAG}={request.preprocessing}")
+        _check_preprocessing(flags)
         request = replace(request, preprocessing="")
     gc.freeze()
     gc.enable()
@@ -118,13 +119,15 @@ def _compile(job: CompileJob) -> Report:
 
 
 def _uses_fissile_passes(pipeline: str) -> bool:
-    """Raises UsageError for a pipeline that IREE would print an error of, leave out, and compile without."""
-    from ..pass_runner import check_native_pipeline, uses_fissile_passes
+    from ..pass_runner import uses_fissile_passes
 
-    if uses_fissile_passes(pipeline):
-        return True
-    check_native_pipeline(pipeline)
-    return False
+    return uses_fissile_passes(pipeline)
+
+
+def _check_preprocessing(flags: Sequence[str]) -> None:
+    from ..pass_runner import check_preprocessing
+
+    check_preprocessing(flags)
 
 
 def _leave(file: Path, received: Sequence[Diagnostic]) -> None:

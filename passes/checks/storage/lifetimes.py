@@ -64,9 +64,9 @@ def _findings_of(functions: Iterable[Lifetimes]) -> Iterator[Finding]:
             made = seen.flow.steps[trouble.made].op
             if trouble.fault is Fault.LEAK and made is not None:
                 leaks.setdefault(made, []).append((seen, trouble))
-    told = {made: min(rows, key=lambda row: row[1].always)[1] for made, rows in leaks.items()}
+    reported = {made: min(rows, key=lambda row: row[1].always)[1] for made, rows in leaks.items()}
     for seen in functions:
-        yield from _findings(seen, told)
+        yield from _findings(seen, reported)
 
 
 def _findings(seen: Lifetimes, leaks: Mapping[ir.Operation, Trouble]) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from fissile.passes.properties import WELL_FORMED
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
 from .barriers import hide_operand
+from .named_globals import check_names
 
 
 @register_pass
@@ -52,6 +53,7 @@ class HideStoredValues(Remedy):
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        check_names(self.globals, op, self.name)
         names = frozenset(self.globals) or mutable_tensors(op)
         for function in (one.operation for one in op.regions[0].blocks[0] if one.operation.name in FUNCTIONS):
             for store in ops_on_host(function):

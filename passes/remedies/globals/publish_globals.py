@@ -16,6 +16,8 @@ from fissile.passes.options import option
 from fissile.passes.properties import WELL_FORMED
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
+from .named_globals import check_names
+
 
 @register_pass
 @dataclass(frozen=True)
@@ -44,8 +46,9 @@ class PublishGlobals(Remedy):
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        check_names(self.globals, op, self.name)
         known = globals_that_change(op)
         named = [known[name] for name in self.globals if name in known]
-        found = named or [one.held for one in (*chained_globals(op), *fused_globals(op))]
+        found = named if self.globals else [one.held for one in (*chained_globals(op), *fused_globals(op))]
         for held in found:
             held.attributes[VISIBILITY] = ir.StringAttr.get("public", op.context)

@@ -1,5 +1,7 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-hide-stored-values)' | FileCheck %s
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-hide-stored-values{globals=h})' | FileCheck %s --check-prefix=NAMED
+// RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-hide-stored-values{globals=nobody})' 2>&1 | FileCheck %s --check-prefix=WRONG
+// WRONG: error: fissile-hide-stored-values: there is no global @nobody
 
 // The initial value is not hidden.
 // CHECK:         util.global private mutable @g

@@ -1,4 +1,6 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-publish-globals)' | FileCheck %s
+// RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-publish-globals{globals=nobody})' 2>&1 | FileCheck %s --check-prefix=WRONG
+// WRONG: error: fissile-publish-globals: there is no global @nobody
 
 // Another global is stored in it, and a constant that it does not begin with.
 // CHECK:       util.global public mutable @before

@@ -31,3 +31,13 @@ def test_preprocessing(tmp_path, capfd, pipeline, status, says):
     assert main(["compile", *words, f"--iree-preprocessing-pass-pipeline={pipeline}"]) == status
     assert says in capfd.readouterr().err
     assert output.exists() == (status == 0)
+
+
+@pytest.mark.parametrize("command", ["check", "audit"])
+@pytest.mark.parametrize(("name", "status"), [("canonicalise", 2), ("canonicalize", 0)])
+def test_preprocessing_of_what_writes_no_module(tmp_path, capfd, command, name, status):
+    source = tmp_path / "in.mlir"
+    source.write_text(PROGRAM)
+    flags = f"--iree-flags=--iree-preprocessing-pass-pipeline=builtin.module({name})"
+    assert main([command, str(source), "--target=llvm-cpu", flags]) == status
+    assert ("did you mean 'canonicalize'" in capfd.readouterr().err) == (status == 2)

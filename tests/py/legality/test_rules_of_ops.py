@@ -28,6 +28,7 @@ def finding(name, failed, **changes):
         ("quant.qcast", "input", "FIS408"),
         ("quant.qcast", "flow", "FIS408"),
         ("stablehlo.add", "flow", "FIS408"),
+        ("tensor.gather", "stream", "FIS408"),
         ("shape.shape_of", "executable-configurations", "FIS409"),
         ("math.exp", "end", "FIS409"),
     ],
