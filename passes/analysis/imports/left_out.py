@@ -9,12 +9,12 @@ from iree.compiler import ir
 from fissile.dialect.attributes import attribute, text_of
 from fissile.dialect.places import ops_of
 
+from .legacy_axes import merges_dims
 from .onnx_values import OPERATOR, floats_of, integers_of, sizes_of
 from .pooling import has_partial_windows
+from .recurrent_layers import recurrent_layer
 
 _ATTRIBUTE = "torch.onnx."
-_PEEPHOLES = 7
-"""The number of an LSTM's operand P."""
 
 
 def left_out(op: ir.Operation) -> str:
@@ -56,9 +56,13 @@ def _zero_points(op: ir.Operation) -> str:
     return "" if _is_zero(a_zero) and _is_zero(b_zero) else "the zero points of the inputs"
 
 
-def _peepholes(op: ir.Operation) -> str:
-    given = len(op.operands) > _PEEPHOLES and str(op.operands[_PEEPHOLES].type) != "!torch.none"
-    return "the peepholes P" if given and not _is_zero(op.operands[_PEEPHOLES]) else ""
+def _recurrent(op: ir.Operation) -> str:
+    layer = recurrent_layer(op)
+    return layer.left_out if layer is not None else ""
+
+
+def _merged_dims(op: ir.Operation) -> str:
+    return "the dimensions behind axis" if merges_dims(op) else ""
 
 
 def _bias(op: ir.Operation) -> str:
@@ -107,9 +111,13 @@ _LEFT_OUT: dict[str, Callable[[ir.Operation], str]] = {
     "onnx.QLinearMatMul": _zero_points,
     "onnx.AveragePool": _last_windows,
     "onnx.LpPool": _last_windows,
-    "onnx.LSTM": _peepholes,
+    "onnx.LSTM": _recurrent,
+    "onnx.GRU": _recurrent,
+    "onnx.RNN": _recurrent,
     "onnx.Resize": _places,
     "onnx.SpaceToDepth": _mode,
+    "onnx.Hardmax": _merged_dims,
+    "onnx.DepthToSpace": _mode,
     "onnx.SoftmaxCrossEntropyLoss": _class_weights,
 }
 

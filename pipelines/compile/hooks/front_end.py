@@ -96,6 +96,9 @@ REMEDIES = (
     "fissile-scatter-extremes",
     "fissile-crop-transposed",
     "fissile-scale-blocks",
+    "fissile-write-out-layers",
+    "fissile-flatten-axes",
+    "fissile-transform-signals",
     "fissile-convert-mixed-inputs",
 )
 """In this order: what one writes, the next may find."""

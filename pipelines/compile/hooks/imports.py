@@ -198,9 +198,12 @@ def _always(
 _LEFT_OUT = (
     (("onnx.QLinearConv", "onnx.QLinearMatMul"), "fissile-dequantise-products"),
     (("onnx.AveragePool",), "fissile-pool-windows"),
+    (("onnx.DepthToSpace",), "fissile-shuffle-pixels"),
+    (("onnx.Hardmax",), "fissile-flatten-axes"),
+    (("onnx.LSTM", "onnx.GRU", "onnx.RNN"), "fissile-write-out-layers"),
     # These no remedy fits: they are reported, and nothing is written.
     (
-        ("onnx.LpPool", "onnx.LSTM", "onnx.Resize", "onnx.SoftmaxCrossEntropyLoss", "onnx.SpaceToDepth"),
+        ("onnx.LpPool", "onnx.Resize", "onnx.SoftmaxCrossEntropyLoss", "onnx.SpaceToDepth"),
         "fissile-pool-windows",
     ),
 )

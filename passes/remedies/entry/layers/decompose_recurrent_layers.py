@@ -14,14 +14,10 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from . import recurrent_steps as steps
+from .time_steps import over_time, select, unsqueeze
 
 _LISTED = "torch.prim.ListConstruct"
 _KINDS = {f"aten.{kind}.input": kind for kind in steps.GATES}
-_MOST_UNROLLED = 32
-"""How many steps of all layers and directions are written one after the other.
-
-Each adds dispatches of its own: a hundred take IREE minutes to compile. A loop takes seconds, and about twice the time to run.
-"""
 _RESHAPES = ("aten.unsqueeze", "aten.expand", "aten.view", "aten.transpose.int")
 """What may lie between the zeros that PyTorch makes and a layer."""
 
@@ -102,11 +98,11 @@ class DecomposeRecurrentLayers(FrontEndRemedy):
         for first in range(0, len(layers.weights), layers.directions):
             outputs = []
             for index in range(first, first + layers.directions):
-                states = [_select(one, 0, torch.integer(index)) for one in layers.states]
+                states = [select(one, 0, torch.integer(index)) for one in layers.states]
                 weights, backwards = layers.weights[index], index > first
                 output, states = _run(layers, value, states, weights, backwards=backwards)
                 outputs.append(output)
-                last.append([_unsqueeze(one, 0) for one in states])
+                last.append([unsqueeze(one, 0) for one in states])
             value = outputs[0] if len(outputs) == 1 else torch.concatenated(outputs, 2)
         values = [value, *(torch.concatenated(parts, 0) for parts in zip(*last, strict=True))]
         return [torch.cast(one, result.type) for one, result in zip(values, op.results, strict=True)]
@@ -174,44 +170,15 @@ def _run(
     type_, rows = steps.type_of(value), steps.type_of(weights.of_input).shape[0]
     bias = weights.biases[0] if weights.biases else torch.none()
     products = torch.apply("aten.linear", [value, weights.of_input, bias], type_.with_size(2, rows))
-    length = type_.shape[layers.time]
-    if length is None or length * len(layers.weights) > _MOST_UNROLLED:
-        return _looped(layers, products, states, weights, backwards=backwards)
-    outputs: dict[int, ir.Value] = {}
-    for moment in reversed(range(length)) if backwards else range(length):
-        at_rest = not outputs and _is_zero(layers.states[0])
-        product = _select(products, layers.time, torch.integer(moment))
-        states = _step(layers, product, states, weights, at_rest=at_rest)
-        outputs[moment] = _unsqueeze(states[0], layers.time)
-    return torch.concatenated([outputs[moment] for moment in range(length)], layers.time), states
+    begins_with_zero = _is_zero(layers.states[0])
 
+    def advance(product: ir.Value, now: Sequence[ir.Value], _number: ir.Value, first: bool):
+        made = _step(layers, product, now, weights, at_rest=first and begins_with_zero)
+        return made[0], made
 
-def _looped(
-    layers: _Layers, products: ir.Value, states: list[ir.Value], weights: _Weights, *, backwards: bool
-) -> tuple[ir.Value, list[ir.Value]]:
-    """The same as a loop, which carries the states and the output."""
-    one, whole, number = torch.integer(1), torch.boolean(True), torch.integer(layers.time)
-    count, last = torch.size(products, layers.time), None
-    if backwards:
-        last = torch.apply("aten.sub.int", [count, one], one.type)
-    # Every step writes its part, so that it may begin as anything of this size.
-    surplus = (steps.type_of(states[0]).shape[-1] or 0) - (steps.type_of(products).shape[-1] or 0)
-    output = torch.sliced(products, 2, 0, surplus or None)
-    carried = [*states, output]
-    types = [value.type for value in carried]
-    loop = ir.Operation.create("torch.prim.Loop", types, [count, whole, *carried], regions=1)
-    block = loop.regions[0].blocks.append(one.type, *types)
-    with ir.InsertionPoint(block):
-        moment, *now, output = block.arguments
-        if last is not None:
-            moment = torch.apply("aten.sub.int", [last, moment], one.type)
-        now = _step(layers, _select(products, layers.time, moment), now, weights)
-        end = torch.apply("aten.add.int", [moment, one], one.type)
-        part = [_unsqueeze(now[0], layers.time), number, moment, end, one]
-        output = torch.apply("aten.slice_scatter", [output, *part], output.type)
-        ir.Operation.create("torch.prim.Loop.condition", [], [whole, *now, output])
-    *states, output = loop.results
-    return output, states
+    return over_time(
+        products, layers.time, states, advance, backwards=backwards, layers=len(layers.weights)
+    )
 
 
 def _step(
@@ -240,15 +207,3 @@ def _is_zero(value: ir.Value) -> bool:
     if name in _RESHAPES:
         return _is_zero(given[0])
     return name == "aten.zeros" or name == "aten.full" and torch.number_of(given[1]) == 0.0
-
-
-def _select(value: ir.Value, dim: int, index: ir.Value) -> ir.Value:
-    type_ = steps.type_of(value)
-    made = torch.TensorType((*type_.shape[:dim], *type_.shape[dim + 1 :]), type_.element)
-    return torch.apply("aten.select.int", [value, torch.integer(dim), index], made)
-
-
-def _unsqueeze(value: ir.Value, dim: int) -> ir.Value:
-    type_ = steps.type_of(value)
-    made = torch.TensorType((*type_.shape[:dim], 1, *type_.shape[dim:]), type_.element)
-    return torch.apply("aten.unsqueeze", [value, torch.integer(dim)], made)

@@ -17,7 +17,7 @@ from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType
 from .complex_parts import COMPLEX, REAL, Parts, joined, parts_of, scaled
-from .fourier import is_writable, of_half, swapped, transformed
+from .fourier import along, first, is_writable, of_half, resized, transformed
 
 _NAME = re.compile(r"aten\.fft_(?P<inverse>i?)(?P<half>[rh]?)fft(?P<dims>2|n|)$")
 _BACKWARD, _ORTHO, _FORWARD = "backward", "ortho", "forward"
@@ -75,15 +75,15 @@ class DecomposeFfts(FrontEndRemedy):
         x = parts_of(op.operands[0])
         others, (last, count) = plan.sizes[:-1], plan.sizes[-1]
         if plan.to_half:
-            x = _along(
-                x, last, lambda one: _first(transformed(_resized(one, count), plan.sign), count // 2 + 1)
+            x = along(
+                x, last, lambda one: first(transformed(resized(one, count), plan.sign), count // 2 + 1)
             )
         for dim, n in others:
-            x = _along(x, dim, lambda one, n=n: transformed(_resized(one, n), plan.sign))
+            x = along(x, dim, lambda one, n=n: transformed(resized(one, n), plan.sign))
         if plan.from_half:
-            x = _along(x, last, lambda one: of_half(_resized(one, count // 2 + 1), count, plan.sign))
+            x = along(x, last, lambda one: of_half(resized(one, count // 2 + 1), count, plan.sign))
         elif not plan.to_half:
-            x = _along(x, last, lambda one: transformed(_resized(one, count), plan.sign))
+            x = along(x, last, lambda one: transformed(resized(one, count), plan.sign))
         x = x.each(lambda side: scaled(side, plan.scale))
         return [torch.cast(x.real if plan.from_half else joined(x), op.results[0].type)]
 
@@ -185,28 +185,3 @@ def _dims(dims: Sequence[int] | None, given: TensorType) -> list[int] | None:
 def _known(sizes: Sequence[tuple[int, int | None]]) -> tuple[tuple[int, int], ...] | None:
     known = tuple((dim, n) for dim, n in sizes if n is not None and n > 0)
     return known if len(known) == len(sizes) else None
-
-
-def _along(x: Parts, dim: int, written) -> Parts:
-    """``written`` of ``x`` with ``dim`` as its last dimension."""
-    last = len(x.type.shape) - 1
-    if dim == last:
-        return written(x)
-    return written(x.each(lambda side: swapped(side, dim, last))).each(lambda side: swapped(side, dim, last))
-
-
-def _first(x: Parts, count: int) -> Parts:
-    size = x.type.shape[-1]
-    assert size is not None and size >= count
-    last = len(x.type.shape) - 1
-    return x if size == count else x.each(lambda side: torch.sliced(side, last, 0, count - size))
-
-
-def _resized(x: Parts, count: int) -> Parts:
-    """The first ``count`` elements of the last dimension, and zeros behind them where there are fewer."""
-    size, last = x.type.shape[-1], len(x.type.shape) - 1
-    if size is None or size >= count:
-        return _first(x, count) if size else x
-    made = x.type.with_size(last, count)
-    behind = [torch.integers([0, count - size]), torch.real(0.0)]
-    return x.each(lambda side: torch.apply("aten.constant_pad_nd", [side, *behind], made))

@@ -28,8 +28,8 @@ def transformed(x: Parts, sign: int) -> Parts:
     """sum over j of x[j] exp(sign 2 pi i j k / n) for every k < n, along the last dimension, whose size n is static."""
     length = x.type.shape[-1]
     assert length is not None
-    first = _factor(length) if length > DIRECT else 1
-    return _direct(x, length, sign) if first == 1 else _split(x, first, length // first, sign)
+    rows = _factor(length) if length > DIRECT else 1
+    return _direct(x, length, sign) if rows == 1 else _split(x, rows, length // rows, sign)
 
 
 def of_half(x: Parts, length: int, sign: int) -> Parts:
@@ -65,6 +65,32 @@ def _mirrored(x: Parts, length: int, alone: np.ndarray) -> Parts:
     if x.imaginary is None:
         return Parts(real)
     return Parts(real, with_reversed(multiplied(x.imaginary, torch.table(~alone)), negated))
+
+
+def along(x: Parts, dim: int, written) -> Parts:
+    """``written`` of ``x`` with ``dim`` as its last dimension."""
+    last = len(x.type.shape) - 1
+    if dim == last:
+        return written(x)
+    return written(x.each(lambda side: swapped(side, dim, last))).each(lambda side: swapped(side, dim, last))
+
+
+def first(x: Parts, count: int) -> Parts:
+    """The first ``count`` elements of the last dimension."""
+    size = x.type.shape[-1]
+    assert size is not None and size >= count
+    last = len(x.type.shape) - 1
+    return x if size == count else x.each(lambda side: torch.sliced(side, last, 0, count - size))
+
+
+def resized(x: Parts, count: int) -> Parts:
+    """The first ``count`` elements of the last dimension, and zeros behind them where there are fewer."""
+    size, last = x.type.shape[-1], len(x.type.shape) - 1
+    if size is None or size >= count:
+        return first(x, count) if size else x
+    made = x.type.with_size(last, count)
+    behind = [torch.integers([0, count - size]), torch.real(0.0)]
+    return x.each(lambda side: apply("aten.constant_pad_nd", [side, *behind], made))
 
 
 def _factor(length: int) -> int:
