@@ -186,3 +186,28 @@ func.func @f(%x: !torch.vtensor<[2,2],f32>) -> !torch.vtensor<[],f32> {
 """,
     ),
 )
+define(
+    "FIS195",
+    "sum-of-booleans",
+    "the numbers are wrong: true + true is false",
+    "StableHLO defines the sum of booleans as their disjunction: true + true is true. IREE computes false. Reductions and scatters of booleans with "
+    "stablehlo.add are affected as well.",
+    "IREE 3.13's import makes an arith.addi of 1 bit of stablehlo.add, which is an exclusive or.",
+    "fissile writes it as stablehlo.or (`fissile-join-booleans`). In the model, use a logical or.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<4xi1>, %y: tensor<4xi1>) -> tensor<4xi1> {
+  %r = stablehlo.add %x, %y : tensor<4xi1>
+  return %r : tensor<4xi1>
+}
+""",
+        """\
+func.func @f(%x: tensor<4xi1>, %y: tensor<4xi1>) -> tensor<4xi1> {
+  %r = stablehlo.or %x, %y : tensor<4xi1>
+  return %r : tensor<4xi1>
+}
+""",
+    ),
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 from fissile.errors import FissileError
 from fissile.finding import Finding, Severity
@@ -42,7 +43,8 @@ def explained(
         return report
     try:
         audited = run_audit(source, chosen, dispatch_timeout=dispatch_timeout, **options)
-        audited = without_repairable(audited, dispatch_timeout)
+        if report.command != "compile" or not _is_one_to_blame(audited):
+            audited = without_repairable(audited, dispatch_timeout)
     except FissileError:
         return report
     blamed = [f for f in audited.findings if f.code in OPS and f.severity is Severity.ERROR]
@@ -56,6 +58,12 @@ def explained(
         if not any(_stands_for(finding, refusal) for finding in blamed):
             findings.append(_with_context(refusal, in_context.get(refusal.target)))
     return replace(report, findings=(*findings, *(_with_stock(finding, bare[0]) for finding in blamed)))
+
+
+def _is_one_to_blame(audited: Report) -> bool:
+    """Whether IREE takes the program without one of its ops: `fissile compile` has tried to repair that op already."""
+    targets = cast(list[dict], audited.facts.get("audit", []))
+    return all(target["rest_compiles"] and len(target["ops"]) == 1 for target in targets)
 
 
 def _op(finding: Finding) -> str:

@@ -115,6 +115,25 @@ class Compiler:
             self._remember(imported, outcome)
         return outcome
 
+    def imported(self, text: str, flags: Sequence[str], start: str = "start") -> str:
+        """``text``, which stands at phase ``start``, as IREE's import leaves it; empty where that fails, or was done before `start`."""
+        if start != "start" or not self.compile(text, flags, INPUT_CONVERTED_AT, start).ok:
+            return ""
+        session = self.session(flags)
+        invocation, output = session.invocation(), library.Output.open_membuffer()
+        library.send_diagnostics(invocation, lambda _severity, _line: None)
+        try:
+            with _native_stderr():
+                source = library.Source.wrap_buffer(session, text.encode() + b"\0", buffer_name="op")
+                invocation.parse_source(source)
+                library.phases(invocation, start, INPUT_CONVERTED_AT)
+                invocation.execute()
+                invocation.output_ir(output)
+            return bytes(output.map_memory()).decode(errors="replace")
+        finally:
+            output.close()
+            invocation.close()
+
     def _failed_import(self, key: str) -> Outcome | None:
         """A program that does not get through the import does not get further."""
         known = self._answers.get(key)

@@ -59,7 +59,16 @@ def ways_out(compiler: Compiler, refused: Refused, flags: Sequence[str]) -> Ways
             and compiler.compile(text, flags, far, refused.start).ok
         )
 
-    settling = tuple(flag for flag in _flags(refused, text, flags) if taken(text, _with(flags, flag)))
+    early = to == INPUT_CONVERTED_AT
+    imported = "" if early else compiler.imported(text, flags, refused.start)
+
+    def changes(flag: str) -> bool:
+        """Every flag is one of the import's: where the import makes the same program of the op, the op stays refused."""
+        return not imported or compiler.imported(text, _with(flags, flag), refused.start) != imported
+
+    settling = tuple(
+        flag for flag in _flags(refused, text, flags) if changes(flag) and taken(text, _with(flags, flag))
+    )
     lacking = tuple(
         (wide, narrow)
         for wide, narrow in NARROWER.items()
@@ -67,7 +76,6 @@ def ways_out(compiler: Compiler, refused: Refused, flags: Sequence[str]) -> Ways
     )
     static, ranked = _static(text), _ranked(text)
     tensors = text.replace("vector<", "tensor<")
-    early = to == INPUT_CONVERTED_AT
     return WaysOut(
         settling,
         ()

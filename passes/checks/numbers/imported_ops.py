@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209)?"""
 
 from __future__ import annotations
 
@@ -50,6 +50,27 @@ def check_selections(found: Iterable[ir.Operation]) -> list[Finding]:
             f"IREE takes another one of equal elements than {op.name} selects",
             "selects an element of each window",
         )
+        for op in found
+    ]
+
+
+def check_windows(found: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS209 of each scatter of one window."""
+    return [
+        _finding(
+            "FIS209",
+            op,
+            f"IREE moves the window of {op.name} inside of the operand, where the program leaves it out",
+            "may lie outside",
+        )
+        for op in found
+    ]
+
+
+def check_sums(found: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS195 of each op."""
+    return [
+        _finding("FIS195", op, f"IREE makes an exclusive or of {op.name} of booleans", "adds booleans")
         for op in found
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,8 +17,9 @@ from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.shaped_values import rank_of
 from fissile.passes.analysis.bounds.size_terms import Term
 from fissile.passes.checks.storage.outside_indices import check_outside_indices, outside_indices
-from fissile.passes.checks.storage.storage_fit import Judged, judge_storage
+from fissile.passes.checks.storage.storage_fit import Judged, StorageReport, judge_storage
 from fissile.passes.definition import Contract, register_pass
+from fissile.passes.iree.ops import LINALG_EXT_SCATTER
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
@@ -55,10 +56,26 @@ class BoundIndices(Remedy):
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         judged = judge_storage(op)
-        found = outside_indices(judged)
-        for finding in check_outside_indices(found):
+        _left, found = keep_inside(judged, outside_indices(judged), lambda: judge_storage(op))
+        for finding in found:
             report(finding)
-        bound_indices(judged.extents, found)
+
+
+def keep_inside(
+    report: StorageReport, outside: Sequence[Judged], judge: Callable[[], StorageReport]
+) -> tuple[StorageReport, list[Finding]]:
+    """Keeps each access of ``outside`` inside. What is left of ``report``, by ``judge`` on the changed program, and FIS209 of each access.
+
+    Scatters with the same indices into tensors of the same size have one obligation: the next of them is found once the one before it is masked.
+    """
+    findings: list[Finding] = []
+    bounded: set[ir.Operation] = set()
+    while outside:
+        findings += check_outside_indices(outside)
+        bounded |= bound_indices(report.extents, outside)
+        report = judge().without(bounded)
+        outside = [one for one in outside_indices(report) if one.obligation.op.name == LINALG_EXT_SCATTER]
+    return report, findings
 
 
 def bound_indices(extents: Extents, found: Iterable[Judged]) -> set[ir.Operation]:

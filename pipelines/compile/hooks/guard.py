@@ -157,17 +157,15 @@ def _kept_inside(
 ) -> tuple[StorageReport, list[Finding]]:
     """What is left of ``report``, and FIS209 of ``outside``: kept inside in ``op``, of which ``judge`` then makes a new report; without
     it only reported."""
-    findings = check_outside_indices(outside)
     if judge is None:
-        return report.without({indexed_op(one) for one in outside}), findings
-    from fissile.passes.remedies.storage.bound_indices import BoundIndices, bound_indices
+        return report.without({indexed_op(one) for one in outside}), check_outside_indices(outside)
+    from fissile.passes.remedies.storage.bound_indices import BoundIndices, keep_inside
 
     remedy = BoundIndices()
     load_dialects(op.context, remedy.dialects)
-    bounded = bound_indices(report.extents, outside)
+    left, findings = keep_inside(report, outside, judge)
     done = remedy.help(("pass", str(remedy)), ("numerics", remedy.numbers))
-    findings = [one.with_(severity=Severity.REPAIRED, helps=(done,)) for one in findings]
-    return judge().without(bounded), findings
+    return left, [one.with_(severity=Severity.REPAIRED, helps=(done,)) for one in findings]
 
 
 def strips_asserts(flags: Sequence[str]) -> bool:

@@ -67,6 +67,22 @@ def _selections(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation]
     return found, check_selections(found)
 
 
+def _windows(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.analysis.imports.scatter_forms import moved_windows
+    from fissile.passes.checks.numbers.imported_ops import check_windows
+
+    found = moved_windows(module)
+    return found, check_windows(found)
+
+
+def _sums(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.analysis.imports.boolean_sums import boolean_sums
+    from fissile.passes.checks.numbers.imported_ops import check_sums
+
+    found = boolean_sums(module)
+    return found, check_sums(found)
+
+
 def _crops(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.checks.numbers.imported_ops import check_crops
     from fissile.passes.remedies.entry.torch.crop_before_padding import CropBeforePadding
@@ -265,11 +281,13 @@ _ROWS = (
     *(_Row((op.encode(),), remedy, partial(_always, check, op)) for op, remedy, check in _ALWAYS),
     _Row((b"aten.linalg_det", b"onnx.Det"), "fissile-solve-systems", _determinants),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
+    _Row((b"scatter",), "fissile-scatter-windows", _windows),
+    _Row((b"add",), "fissile-join-booleans", _sums),
 )
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180 and FIS185 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195 and FIS209 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """

@@ -82,3 +82,20 @@ def test_the_refusal_stays_where_the_audit_blames_nothing(monkeypatch):
     monkeypatch.setattr(after_refusal, "run_audit", lambda *_words, **_options: Report("audit"))
     report = Report("compile", (REFUSED,))
     assert after_refusal.explained(report, "model.mlir", [("", CPU)]).findings == (REFUSED,)
+
+
+@pytest.mark.parametrize(
+    ("command", "ops", "again"), [("compile", 1, False), ("compile", 2, True), ("check", 1, True)]
+)
+def test_the_one_op_to_blame_is_not_compiled_again(monkeypatch, command, ops, again):
+    """`fissile compile` has tried to repair it in the whole program."""
+    compiled = []
+    monkeypatch.setattr(
+        after_refusal, "without_repairable", lambda audited, _limit: compiled.append(1) or audited
+    )
+    facts = {"audit": [{"rest_compiles": True, "ops": [{}] * ops}]}
+    monkeypatch.setattr(
+        after_refusal, "run_audit", lambda *_words, **_options: Report("audit", (BLAMED,), facts=facts)
+    )
+    after_refusal.explained(Report(command, (REFUSED,)), "model.mlir", [("", CPU)])
+    assert bool(compiled) is again

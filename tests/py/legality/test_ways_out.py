@@ -49,3 +49,23 @@ def test_a_type_is_converted_where_the_program_has_it(element, of):
 def test_numbers_of_pytorch_become_wide_types_in_the_import():
     found = flags_tried("f32", "torch.aten.add.Scalar")
     assert any("demote-f64" in flag for flag in found) and any("decompose" in flag for flag in found)
+
+
+class Importing(Noting):
+    """The import makes the same program with every flag but one; no pass runs."""
+
+    def session(self, flags):
+        raise ValueError(flags)
+
+    def imported(self, text, flags, start="start"):
+        del text, start
+        return "other" if "--iree-input-demote-i64-to-i32=true" in flags else "same"
+
+
+def test_behind_the_import_only_flags_that_change_its_result_are_tried():
+    compiler = Importing()
+    text = PROGRAM.format(type="f32") + "torch.aten.add.Scalar"
+    ways_out(
+        compiler, Refused("x.op", "", (), Outcome("start", "end"), Isolated(text, "", "")), REFERENCE_FLAGS
+    )
+    assert compiler.flags & set(SETTLING_FLAGS) == {"--iree-input-demote-i64-to-i32=true"}

@@ -81,6 +81,11 @@ def broadcast(scalar: ir.Value, shape: Sequence[int]) -> ir.Value:
     return _shaped(BROADCAST, scalar, [scalar], shape, broadcast_dimensions=[])
 
 
+def spread(value: ir.Value, shape: Sequence[int], dims: Sequence[int]) -> ir.Value:
+    """A tensor of ``shape`` whose dimensions ``dims`` are those of ``value``, with the same elements along the others."""
+    return _shaped(BROADCAST, value, [value], shape, broadcast_dimensions=dims)
+
+
 def sliced(value: ir.Value, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> ir.Value:
     shape = [-((a - z) // s) for a, z, s in zip(start, limit, strides, strict=True)]
     return _shaped(SLICE, value, [value], shape, start_indices=start, limit_indices=limit, strides=strides)
