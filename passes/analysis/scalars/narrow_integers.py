@@ -12,7 +12,12 @@ from iree.compiler import ir
 
 from .bodies import ops_in_bodies
 
-_GENERIC, _TRUNCATION, _COMPARISON, _CONSTANT = "linalg.generic", "arith.trunci", "arith.cmpi", "arith.constant"
+_GENERIC, _TRUNCATION, _COMPARISON, _CONSTANT = (
+    "linalg.generic",
+    "arith.trunci",
+    "arith.cmpi",
+    "arith.constant",
+)
 NARROW_WIDTHS = {"i8": "int8", "i16": "int16"}
 """Each narrow integer, and what a target that has it calls it."""
 _READ_SIGN = {
