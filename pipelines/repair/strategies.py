@@ -47,6 +47,7 @@ OWN_REMEDY = {
     "FIS159": "fissile-guard-arctangents",
     "FIS188": "fissile-multiply-signed",
     "FIS191": "fissile-gather-sums",
+    "FIS192": "fissile-widen-integers",
 }
 """Failures that one remedy cures, on every op that it fits."""
 
