@@ -176,9 +176,7 @@ def _run(
         made = _step(layers, product, now, weights, at_rest=first and begins_with_zero)
         return made[0], made
 
-    return over_time(
-        products, layers.time, states, advance, backwards=backwards, layers=len(layers.weights)
-    )
+    return over_time(products, layers.time, states, advance, backwards=backwards, layers=len(layers.weights))
 
 
 def _step(

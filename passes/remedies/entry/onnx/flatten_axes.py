@@ -74,6 +74,8 @@ def _hardmax(value: ir.Value) -> ir.Value:
     largest = TensorType((*type_.shape[:-1], 1), "si64")
     first = torch.apply("aten.argmax", [value, torch.integer(dim), torch.boolean(True)], largest)
     none, number = torch.none(), torch.integer(type_.shape[-1] or 0)
-    places = torch.apply("aten.arange", [number, none, none, none, none], TensorType(type_.shape[-1:], "si64"))
+    places = torch.apply(
+        "aten.arange", [number, none, none, none, none], TensorType(type_.shape[-1:], "si64")
+    )
     chosen = torch.apply("aten.eq.Tensor", [first, places], TensorType(type_.shape, "i1"))
     return torch.converted(chosen, type_.element)

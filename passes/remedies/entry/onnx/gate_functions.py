@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from iree.compiler import ir
 
@@ -33,8 +34,14 @@ def gate_functions(
             return None
         alpha = 0.0 if function.alpha is None else next(next_alpha, function.alpha)
         beta = 0.0 if function.beta is None else next(next_beta, function.beta)
-        found.append(lambda value, of=function.of, alpha=alpha, beta=beta: of(value, alpha, beta))
+        found.append(partial(_applied, function.of, alpha, beta))
     return found
+
+
+def _applied(
+    of: Callable[[ir.Value, float, float], ir.Value], alpha: float, beta: float, value: ir.Value
+) -> ir.Value:
+    return of(value, alpha, beta)
 
 
 def clamped(value: ir.Value, low: float, high: float) -> ir.Value:

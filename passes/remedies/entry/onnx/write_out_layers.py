@@ -142,9 +142,7 @@ class _Direction:
         nothing = torch.apply("aten.mul.Scalar", [made[0], torch.real(0.0)], type_of(made[0]))
         return _where(runs, made[0], nothing), kept
 
-    def lstm(
-        self, product: ir.Value, states: Sequence[ir.Value], at_rest: bool
-    ) -> list[ir.Value]:
+    def lstm(self, product: ir.Value, states: Sequence[ir.Value], at_rest: bool) -> list[ir.Value]:
         hidden, cell = states
         gate, candidate, shown = self.functions
         taken, put_out, kept, new = self._split(_plus(product, self._of_hidden(hidden, at_rest)), 4)
@@ -159,9 +157,7 @@ class _Direction:
         put_out = gate(self._clipped(_plus(put_out, _peep(peeps[1], cell))))
         return [_times(put_out, shown(cell)), cell]
 
-    def gru(
-        self, product: ir.Value, states: Sequence[ir.Value], at_rest: bool
-    ) -> list[ir.Value]:
+    def gru(self, product: ir.Value, states: Sequence[ir.Value], at_rest: bool) -> list[ir.Value]:
         (hidden,) = states
         gate, candidate = self.functions
         width = self.layer.width
@@ -181,18 +177,14 @@ class _Direction:
         new = candidate(self._clipped(_plus(torch.sliced(of_input, 1, 2 * width, None), inner)))
         return [_plus(_times(_rest(update), new), _times(update, hidden))]
 
-    def rnn(
-        self, product: ir.Value, states: Sequence[ir.Value], at_rest: bool
-    ) -> list[ir.Value]:
+    def rnn(self, product: ir.Value, states: Sequence[ir.Value], at_rest: bool) -> list[ir.Value]:
         (hidden,) = states
         return [self.functions[0](self._clipped(_plus(product, self._of_hidden(hidden, at_rest))))]
 
     def _of_hidden(self, hidden: ir.Value, at_rest: bool) -> ir.Value | None:
         return self._linear(hidden, 0, None, at_rest)
 
-    def _linear(
-        self, value: ir.Value | None, begin: int, end: int | None, at_rest: bool
-    ) -> ir.Value | None:
+    def _linear(self, value: ir.Value | None, begin: int, end: int | None, at_rest: bool) -> ir.Value | None:
         """The product with rows of the recurrence's weights, and their bias; the bias alone where the state is zero."""
         bias = self.hidden_bias
         if not torch.is_none(bias) and (begin or end):

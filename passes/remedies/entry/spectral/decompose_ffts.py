@@ -16,7 +16,7 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType
-from .complex_parts import COMPLEX, REAL, Parts, joined, parts_of, scaled
+from .complex_parts import COMPLEX, REAL, joined, parts_of, scaled
 from .fourier import along, first, is_writable, of_half, resized, transformed
 
 _NAME = re.compile(r"aten\.fft_(?P<inverse>i?)(?P<half>[rh]?)fft(?P<dims>2|n|)$")
@@ -75,9 +75,7 @@ class DecomposeFfts(FrontEndRemedy):
         x = parts_of(op.operands[0])
         others, (last, count) = plan.sizes[:-1], plan.sizes[-1]
         if plan.to_half:
-            x = along(
-                x, last, lambda one: first(transformed(resized(one, count), plan.sign), count // 2 + 1)
-            )
+            x = along(x, last, lambda one: first(transformed(resized(one, count), plan.sign), count // 2 + 1))
         for dim, n in others:
             x = along(x, dim, lambda one, n=n: transformed(resized(one, n), plan.sign))
         if plan.from_half:
