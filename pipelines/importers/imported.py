@@ -20,7 +20,7 @@ from fissile.report import Report
 from ..process.child import module_command, run_child
 from ..process.phase_timeout import phase_timeout
 from ..status import announce
-from .recognise import EXPORTED, ONNX, recognised
+from .recognise import EXPORTED, ONNX, RAISED, recognised
 
 NOT_LOWERED = "FIS421"
 NOT_IMPORTED = "FIS420"
@@ -35,6 +35,8 @@ _NEEDED = {
 EVERY = "*"
 """Stands for all ops of a PyTorch program that have a decomposition (`torch_child`)."""
 OWN = "own"
+_OF_OLD_OPSETS = (NOT_LOWERED, CRASHED, "FIS407", "FIS001", "FIS162")
+"""The errors that a model of an old opset may have because of it."""
 _DEFINITIONS = {
     # How ops are named, the remedy, what takes an op's place, and what becomes of the numbers.
     ONNX: (
@@ -49,6 +51,12 @@ _DEFINITIONS = {
         "other ops of the ONNX standard",
         "the same function; sums may be added up in another order, and a quantised value may be one step off",
     ),
+    RAISED: (
+        "onnx.",
+        "onnx-opset",
+        "what a newer opset has in its place",
+        "the same function, as the onnx package converts it",
+    ),
     EXPORTED: (
         "",
         "torch-decomposition",
@@ -56,6 +64,8 @@ _DEFINITIONS = {
         "PyTorch's own decomposition; sums may be added up in another order",
     ),
 }
+_WHOLE = {EVERY: "every op that has one", RAISED: "every op of the model's opset"}
+"""What stands for many ops."""
 _CHILDREN = {
     ONNX: "fissile.pipelines.importers.onnx_child",
     EXPORTED: "fissile.pipelines.importers.torch_child",
@@ -82,7 +92,7 @@ class Imported:
         """``report`` with the model's nodes at its places, and with what was expanded; with ``advice``, as a suggestion."""
         findings = [self._labelled(finding) for finding in report.findings]
         done = [
-            _repaired(kind, self._labelled(why), OWN if kind in self.own else self.format)
+            _repaired(kind, self._labelled(why), RAISED if kind == RAISED else OWN if kind in self.own else self.format)
             for kind, why in self.expanded
         ]
         if done and advice:
@@ -119,6 +129,8 @@ class Imported:
                 kinds = (error.subject, EVERY)
                 kind = next((k for k in kinds if k in self.can_expand and k not in dict(self.expanded)), None)
                 return (kind, error) if kind else None
+            if error.code in _OF_OLD_OPSETS and RAISED in self.can_expand and RAISED not in dict(self.expanded):
+                return RAISED, self._labelled(error)
             named = error.subject.removeprefix("onnx.")
             if error.code == NOT_LOWERED and named in self.can_expand and named not in dict(self.expanded):
                 return named, self._labelled(error)
@@ -137,22 +149,22 @@ class Imported:
 
 def _repaired(kind: str, why: Finding, format_: str) -> Finding:
     what, remedy, source, numerics = _DEFINITIONS[format_]
+    is_whole = kind in _WHOLE
+    replaced = _WHOLE.get(kind, kind)
     return Finding(
         NOT_LOWERED,
-        f"IREE has no lowering for {why.subject} as it is used here"
-        if kind == EVERY
-        else f"IREE has no lowering for {what}{kind} as it is used here",
+        f"IREE has no lowering for {why.subject if is_whole else what + kind} as it is used here",
         Severity.REPAIRED,
-        subject=why.subject if kind == EVERY else kind,
+        subject=why.subject if is_whole else kind,
         places=why.places[:1],
         stock=why.stock,
         helps=(
             Help(
-                f"replaced {'every op that has one' if kind == EVERY else kind} by {source}",
+                f"replaced {replaced} by {source}",
                 remedy,
                 True,
                 (("numerics", numerics),),
-                f"replace {'every op that has one' if kind == EVERY else kind} by {source}",
+                f"replace {replaced} by {source}",
             ),
         ),
     )

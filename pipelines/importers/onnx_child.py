@@ -1,7 +1,8 @@
 """The child process that imports an ONNX model with IREE's importer: `python -m fissile.pipelines.importers.onnx_child JOB.json`.
 
 It is what iree-import-onnx does (shape inference, then one torch op per node), with locations, which that tool leaves out.
-`expand` in the job names op types that are replaced by their definition first: one of `definitions`, or the ONNX standard's. With
+`expand` in the job names op types that are replaced by their definition first: one of `definitions`, or the ONNX standard's; `RAISED`
+among them stands for the whole model, of an old opset, as a newer one has it. With
 `define`, so is what `definitions` has and the importer knows no type of, which IREE rejects for sure.
 """
 
@@ -16,6 +17,14 @@ from pathlib import Path
 from fissile.errors import refused_by_system
 
 from ..process.entry import begin, leave_answer
+from .recognise import NEWEST_OPSETS, RAISED
+
+
+_ALONG_ONE = 13
+"""The opset from which on Hardmax works along one dimension."""
+_ASYMMETRIC = 10
+"""The last opset whose Resize and Upsample scale the places of elements, and not of their centres. The converter does not write that down."""
+_PLACES = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
 
 
 def main() -> int:
@@ -65,8 +74,12 @@ def _import(job: dict) -> dict:
     definable = expand.definable(model)
     untyped = [kind for kind, node in definable.items() if node] if job.get("define") else []
     numbers = {kind: onnx_nodes.number_of(definable[kind]) for kind in untyped}
-    if job["expand"] or untyped:
-        model = _expanded(model, [*job["expand"], *untyped])
+    opset = _opset(model)
+    if RAISED in job["expand"]:
+        model = _raised(model)
+    kinds = [kind for kind in (*job["expand"], *untyped) if kind != RAISED]
+    if kinds:
+        model = _expanded(model, kinds)
     context = ir.Context()
     info = onnx_importer.ModelInfo(model)
     module = info.create_module(context=context).operation
@@ -79,7 +92,8 @@ def _import(job: dict) -> dict:
     return {
         "lines": lines,
         "types": types,
-        "can_expand": sorted(_defined(model) | definable.keys()),
+        "can_expand": sorted(_defined(model) | definable.keys() | ({RAISED} if 0 < opset < min(NEWEST_OPSETS) else set())),
+        "opset": opset,
         "own": sorted(definable),
         "defined": numbers,
     }
@@ -115,7 +129,7 @@ def _defined(model) -> set[str]:
     """The op types that the ONNX standard, in the model's version, defines by other ops."""
     import onnx
 
-    version = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
+    version = _opset(model)
     found = set()
     for kind in (
         {schema.name for schema in onnx.defs.get_all_schemas() if schema.domain == ""} if version else ()
@@ -125,6 +139,39 @@ def _defined(model) -> set[str]:
             if schema.has_function or schema.has_context_dependent_function:  # type: ignore[attr-defined]
                 found.add(kind)
     return found
+
+
+def _opset(model) -> int:
+    """The version of the standard's ops that ``model`` names; 0 where it names none."""
+    return next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), 0)
+
+
+def _raised(model):
+    """``model`` with its ops as a newer opset has them, by the converter of the onnx package; a new node has the number of the one behind it.
+
+    Raises what the converter raises for the last of the opsets.
+    """
+    import onnx
+    from onnx import helper, version_converter
+
+    from . import onnx_nodes
+
+    opset = _opset(model)
+    if opset < _ALONG_ONE and any(node.op_type == "Hardmax" for node in onnx_nodes.all_nodes(model.graph)):
+        raise ValueError("the converter takes Hardmax, which merges dimensions up to opset 12, as it is")
+    first, last = NEWEST_OPSETS
+    try:
+        raised = version_converter.convert_version(model, first)
+    except Exception:  # whatever it raises for an op that it does not convert
+        raised = version_converter.convert_version(model, last)
+    name = ""
+    for node in reversed(list(onnx_nodes.all_nodes(raised.graph))):
+        name = node.name = node.name or name
+        if node.op_type == "Resize" and opset <= _ASYMMETRIC:
+            kept = [one for one in node.attribute if one.name not in _PLACES]
+            del node.attribute[:]
+            node.attribute.extend([*kept, *(helper.make_attribute(*item) for item in _PLACES.items())])
+    return onnx.shape_inference.infer_shapes(raised, data_prop=True)
 
 
 def _expanded(model, kinds: Sequence[str]):

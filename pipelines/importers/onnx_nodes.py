@@ -22,7 +22,7 @@ _MOST_SHOWN = 4
 def number_nodes(model: onnx.ModelProto) -> list[str]:
     """Names each node of ``model`` by its number, from 1; returns their lines. Node N has line N - 1."""
     lines = []
-    for number, node in enumerate(_nodes(model.graph), 1):
+    for number, node in enumerate(all_nodes(model.graph), 1):
         lines.append(_line(number, node))
         node.name = f"{_KEY}{number}"
     return lines
@@ -36,12 +36,12 @@ def number_of(name: object) -> int:
 
 def node_names(model: onnx.ModelProto) -> list[str]:
     """The name of each node, in the same order; of its first output where it has none."""
-    return [node.name or next(iter(node.output), "") for node in _nodes(model.graph)]
+    return [node.name or next(iter(node.output), "") for node in all_nodes(model.graph)]
 
 
 def op_types(model: onnx.ModelProto) -> list[str]:
     """The op type of each node, in the same order."""
-    return [node.op_type for node in _nodes(model.graph)]
+    return [node.op_type for node in all_nodes(model.graph)]
 
 
 def renumber_inlined(model: onnx.ModelProto, before: Sequence[onnx.NodeProto]) -> None:
@@ -60,7 +60,7 @@ def renumber_inlined(model: onnx.ModelProto, before: Sequence[onnx.NodeProto]) -
             current = missing.pop(0)
             wanted = {name for name in current.output if name}
         if current is not None:
-            for inner in (node, *(n for graph in _graphs(node) for n in _nodes(graph))):
+            for inner in (node, *(n for graph in _graphs(node) for n in all_nodes(graph))):
                 inner.name = current.name
         wanted -= set(node.output)
 
@@ -80,11 +80,12 @@ def place_nodes(module: ir.Operation, file: str, names: Sequence[str]) -> None:
     module.walk(visit, ir.WalkOrder.PRE_ORDER)
 
 
-def _nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
+def all_nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
+    """The nodes of ``graph``, and those of the graphs inside each behind it."""
     for node in graph.node:
         yield node
         for nested in _graphs(node):
-            yield from _nodes(nested)
+            yield from all_nodes(nested)
 
 
 def _graphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:

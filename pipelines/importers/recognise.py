@@ -41,6 +41,11 @@ _BY_SUFFIX = {
     ".pt": NoProgram("a pickled PyTorch object", _PICKLED),
     ".pth": NoProgram("a pickled PyTorch object", _PICKLED),
 }
+RAISED = "opset"
+"""Stands for all ops of an ONNX model of an old opset, which the onnx package converts (`onnx_child`)."""
+NEWEST_OPSETS = (21, 17)
+"""What such a model is converted to: the first that the converter reaches. IREE's import lacks forms that ops had before opset 17."""
+
 
 
 def recognised(path: str | Path) -> str:

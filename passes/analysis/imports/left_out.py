@@ -13,6 +13,7 @@ from .legacy_axes import merges_dims
 from .onnx_values import OPERATOR, floats_of, integers_of, sizes_of
 from .pooling import has_partial_windows
 from .recurrent_layers import recurrent_layer
+from .unknown_sizes import integers
 
 _ATTRIBUTE = "torch.onnx."
 
@@ -63,6 +64,29 @@ def _recurrent(op: ir.Operation) -> str:
 
 def _merged_dims(op: ir.Operation) -> str:
     return "the dimensions behind axis" if merges_dims(op) else ""
+
+
+def _parts(op: ir.Operation) -> str:
+    """Up to opset 12 the sizes of the parts are an attribute, and IREE makes equal parts."""
+    sizes = integers(op, "split")
+    return "the sizes of the parts" if sizes and len(set(sizes)) > 1 else ""
+
+
+def _linear(op: ir.Operation) -> str:
+    """IREE takes Upsample's linear mode for that of Resize, which places elements by their centres."""
+    return "the places of the elements" if _text(op, "mode") == "linear" else ""
+
+
+def _counted(op: ir.Operation) -> str:
+    """ONNX numbers the elements of the whole tensor; IREE those of a channel, and, where it pads it itself, with the padding."""
+    if len(op.results) < 2 or not any(True for _ in op.results[1].uses):
+        return ""
+    sizes, widths = sizes_of(op.operands[0]), integers(op, "pads") or []
+    half = len(widths) // 2
+    is_one = sizes is not None and sizes[:2] == [1, 1]
+    if is_one and widths[:half] == widths[half:] and not _text(op, "auto_pad").startswith("SAME"):
+        return ""
+    return "where an element is in the whole tensor"
 
 
 def _bias(op: ir.Operation) -> str:
@@ -116,6 +140,9 @@ _LEFT_OUT: dict[str, Callable[[ir.Operation], str]] = {
     "onnx.RNN": _recurrent,
     "onnx.Resize": _places,
     "onnx.SpaceToDepth": _mode,
+    "onnx.Split": _parts,
+    "onnx.Upsample": _linear,
+    "onnx.MaxPool": _counted,
     "onnx.Hardmax": _merged_dims,
     "onnx.DepthToSpace": _mode,
     "onnx.SoftmaxCrossEntropyLoss": _class_weights,

@@ -102,6 +102,9 @@ REMEDIES = (
     "fissile-write-out-layers",
     "fissile-flatten-axes",
     "fissile-transform-signals",
+    "fissile-wrap-pads",
+    "fissile-broadcast-operands",
+    "fissile-number-elements",
     "fissile-convert-mixed-inputs",
 )
 """In this order: what one writes, the next may find."""

@@ -170,7 +170,7 @@ def _norms(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Seq
 
 def _pools(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.checks.numbers.imported_ops import check_left_out
-    from fissile.passes.remedies.entry.onnx.pad_pools import PadPools, misreads_border
+    from fissile.passes.remedies.entry.pools.pad_pools import PadPools, misreads_border
 
     remedy = PadPools()
     found = [op for op in remedy.found(module) if misreads_border(op)]  # IREE rejects the others
@@ -216,10 +216,12 @@ _LEFT_OUT = (
     (("onnx.AveragePool",), "fissile-pool-windows"),
     (("onnx.DepthToSpace",), "fissile-shuffle-pixels"),
     (("onnx.Hardmax",), "fissile-flatten-axes"),
+    (("onnx.Split",), "fissile-slice-parts"),
+    (("onnx.MaxPool",), "fissile-number-elements"),
     (("onnx.LSTM", "onnx.GRU", "onnx.RNN"), "fissile-write-out-layers"),
     # These no remedy fits: they are reported, and nothing is written.
     (
-        ("onnx.LpPool", "onnx.Resize", "onnx.SoftmaxCrossEntropyLoss", "onnx.SpaceToDepth"),
+        ("onnx.LpPool", "onnx.Resize", "onnx.SoftmaxCrossEntropyLoss", "onnx.SpaceToDepth", "onnx.Upsample"),
         "fissile-pool-windows",
     ),
 )
@@ -277,7 +279,7 @@ _ROWS = (
         _unknown_sizes,
     ),
     _Row((b"onnx.MaxPool",), "fissile-pad-pools", _pools),
-    _Row((b'"wrap"',), "fissile-wrap-pads", _wraps),
+    _Row((b"wrap",), "fissile-wrap-pads", _wraps),
     *(_Row((op.encode(),), remedy, partial(_always, check, op)) for op, remedy, check in _ALWAYS),
     _Row((b"aten.linalg_det", b"onnx.Det"), "fissile-solve-systems", _determinants),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),

@@ -13,7 +13,6 @@ from . import (  # noqa: F401 (each adds its definitions)
     grouped_attention,
     normalisation,
     quantised,
-    recurrent,
     resize,
 )
 from .writer import DEFINITIONS, Known, NotDefined, Writer

@@ -1,4 +1,4 @@
-"""Pads of ONNX that go on with the other end of the tensor."""
+"""Pads of ONNX that go on with the other end of the tensor, or with its mirror image."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
+from ..tensors.concatenate_pads import padded
 
 _MOST = 64
 """Slices along a dimension: each reaches over the whole tensor once, or less."""
@@ -22,28 +23,36 @@ _MOST = 64
 @register_pass
 @dataclass(frozen=True)
 class WrapPads(FrontEndRemedy):
-    """Writes an `onnx.Pad` with mode = wrap as the concatenation of slices of the tensor.
+    """Writes an `onnx.Pad` with mode = wrap, or with mode = reflect along more than the last dimension, as the concatenation of slices of
+    the tensor.
 
-    IREE 3.13 never finishes on the op. The widths are constants, and the sizes of the padded dimensions are known. Run it on the program as
+    IREE 3.13 never finishes on the first, and rejects the second. The widths are constants, and the sizes of the padded dimensions are known. Run it on the program as
     it was imported.
     """
 
     name: ClassVar[str] = "fissile-wrap-pads"
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "writes an `onnx.Pad` with mode = wrap as slices and a concatenation (in the input)"
-    repairs: ClassVar[str] = "such pads, on which IREE never finishes (FIS421)"
+    does: ClassVar[str] = (
+        "writes an `onnx.Pad` with mode = wrap, or reflect along several dimensions, as slices and a concatenation (in the input)"
+    )
+    repairs: ClassVar[str] = "such pads, on which IREE never finishes, or which it rejects (FIS421)"
     numbers: ClassVar[str] = "bit-identical"
     done: ClassVar[str] = "wrote it as slices and a concatenation"
     advice: ClassVar[str] = "write it as slices and a concatenation"
 
     def fits(self, op: ir.Operation) -> bool:
-        if not wraps(op) or len(op.results) != 1:
+        mirrored = _is_pad(op, "reflect")
+        if not (wraps(op) or mirrored) or len(op.results) != 1:
             return False
         given, widths = torch.TensorType.of(op.operands[0]), _widths(op)
         if given is None or widths is None:
             return False
+        if mirrored and not any(before or after for before, after in widths[:-1]):
+            return False
         for size, (before, after) in zip(given.shape, widths, strict=True):
             if (before or after) and (not size or min(before, after) < 0 or (before + after) // size > _MOST):
+                return False
+            if mirrored and (before or after) and max(before, after) >= (size or 0):
                 return False
         return True
 
@@ -51,14 +60,19 @@ class WrapPads(FrontEndRemedy):
         value = op.operands[0]
         for dim, (before, after) in enumerate(_widths(op) or ()):
             if before or after:
-                value = _wrapped(value, dim, before, after)
+                extended = padded if _is_pad(op, "reflect") else _wrapped
+                value = extended(value, dim, before, after)
         return [torch.cast(value, op.results[0].type)]
 
 
 def wraps(op: ir.Operation) -> bool:
     """Whether ``op`` is such a pad, whose widths may be unknown."""
+    return _is_pad(op, "wrap")
+
+
+def _is_pad(op: ir.Operation, mode: str) -> bool:
     named = torch.front_end_name(op) == "onnx.Pad" and len(op.operands) > 1
-    return named and text_of(op, "torch.onnx.mode") == "wrap"
+    return named and text_of(op, "torch.onnx.mode") == mode
 
 
 def _wrapped(value: ir.Value, dim: int, before: int, after: int) -> ir.Value:

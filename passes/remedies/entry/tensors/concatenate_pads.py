@@ -45,11 +45,11 @@ class ConcatenatePads(FrontEndRemedy):
         mode, widths = planned
         x = op.operands[0]
         for dim, (before, after) in widths.items():
-            x = _padded(x, dim, before, after, mode == _REFLECT)
+            x = padded(x, dim, before, after, mode == _REFLECT)
         return [torch.cast(x, op.results[0].type)]
 
 
-def _padded(x: ir.Value, dim: int, before: int, after: int, mirrored: bool) -> ir.Value:
+def padded(x: ir.Value, dim: int, before: int, after: int, mirrored: bool = True) -> ir.Value:
     """What repeats the tensor's other end; ``mirrored`` reads from the same end, backwards and without the outermost element."""
     type_ = TensorType.of(x)
     assert type_ is not None

@@ -18,7 +18,7 @@ from ..front_end import FRONT_END_OP, FrontEndRemedy
 _MAX_POOL, _LP_POOL = "onnx.MaxPool", "onnx.LpPool"
 _LEAST = {f"si{bits}": -(2 ** (bits - 1)) for bits in (8, 16, 32, 64)}
 _IN_FLOATS = ("si8", "si16")
-_SPATIAL = 2
+SPATIAL = 2
 """The dimensions in front of those that a window moves over."""
 
 
@@ -51,9 +51,9 @@ class PadPools(FrontEndRemedy):
             return False
         given, made = torch.TensorType.of(op.operands[0]), torch.TensorType.of(op.results[0])
         elements = integers(op, "kernel_shape")
-        if given is None or made is None or elements is None or len(given.shape) != len(elements) + _SPATIAL:
+        if given is None or made is None or elements is None or len(given.shape) != len(elements) + SPATIAL:
             return False
-        if None in given.shape[_SPATIAL:] or len(made.shape) != len(given.shape):
+        if None in given.shape[SPATIAL:] or len(made.shape) != len(given.shape):
             return False
         if given.element not in torch.FLOATS and (name != _MAX_POOL or given.element not in _LEAST):
             return False
@@ -68,8 +68,8 @@ class PadPools(FrontEndRemedy):
         assert type_ is not None and made is not None  # `fits`
         if _crashes(type_):
             value, type_ = torch.converted(value, "f32"), torch.TensorType(type_.shape, "f32")
-        borders = _borders(op, type_, made)
-        for dim, (before, after) in enumerate(borders, _SPATIAL):
+        borders = borders_of(op, type_, made)
+        for dim, (before, after) in enumerate(borders, SPATIAL):
             type_ = type_.with_size(dim, before + (type_.shape[dim] or 0) + after)
         if torch.front_end_name(op) == _LP_POOL:
             filler = torch.real(0.0)
@@ -101,10 +101,10 @@ def _is_uneven(borders: list[tuple[int, int]]) -> bool:
 
 def _crashes(given: torch.TensorType) -> bool:
     """Whether IREE 3.13 crashes on the maximum over volumes of such integers, padded or not. Floats hold them."""
-    return given.element in _IN_FLOATS and len(given.shape) == 3 + _SPATIAL
+    return given.element in _IN_FLOATS and len(given.shape) == 3 + SPATIAL
 
 
-def _windows(op: ir.Operation) -> list[tuple[int, int]]:
+def windows_of(op: ir.Operation) -> list[tuple[int, int]]:
     """The step of each dimension, and how many elements a window spans."""
     elements = integers(op, "kernel_shape") or []
     steps, dilations = (integers(op, name) or [1] * len(elements) for name in ("strides", "dilations"))
@@ -116,12 +116,12 @@ def _windows(op: ir.Operation) -> list[tuple[int, int]]:
 
 def _stated(op: ir.Operation, given: torch.TensorType) -> list[tuple[int, int]]:
     """The borders before and after, as the op says."""
-    windows, auto = _windows(op), text_of(op, "torch.onnx.auto_pad")
+    windows, auto = windows_of(op), text_of(op, "torch.onnx.auto_pad")
     if auto not in SAME:
         widths = integers(op, "pads") or [0] * 2 * len(windows)
         return list(zip(widths[: len(windows)], widths[len(windows) :], strict=True))
     borders = []
-    for size, (step, extent) in zip(given.shape[_SPATIAL:], windows, strict=True):
+    for size, (step, extent) in zip(given.shape[SPATIAL:], windows, strict=True):
         assert size is not None  # `fits`
         total = max(0, (-(-size // step) - 1) * step + extent - size)
         before = (total + 1) // 2 if auto == "SAME_LOWER" else total // 2
@@ -129,11 +129,11 @@ def _stated(op: ir.Operation, given: torch.TensorType) -> list[tuple[int, int]]:
     return borders
 
 
-def _borders(op: ir.Operation, given: torch.TensorType, made: torch.TensorType) -> list[tuple[int, int]]:
+def borders_of(op: ir.Operation, given: torch.TensorType, made: torch.TensorType) -> list[tuple[int, int]]:
     """The same up to the end of the last window, which ceil_mode = 1 moves behind the stated border."""
     borders = []
     for dim, ((before, after), (step, extent)) in enumerate(
-        zip(_stated(op, given), _windows(op), strict=True), _SPATIAL
+        zip(_stated(op, given), windows_of(op), strict=True), SPATIAL
     ):
         size = given.shape[dim] or 0
         count = made.shape[dim]

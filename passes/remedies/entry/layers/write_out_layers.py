@@ -14,8 +14,8 @@ from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
 from ..front_end import FRONT_END_OP, FrontEndRemedy
-from ..layers.recurrent_steps import type_of
-from ..layers.time_steps import over_time, select, unsqueeze
+from .recurrent_steps import type_of
+from .time_steps import over_time, select, unsqueeze
 from ..torch_ops import TensorType
 from .gate_functions import clamped, gate_functions
 

@@ -1,0 +1,1 @@
+"""Pools of ONNX in forms that IREE rejects or misreads."""
