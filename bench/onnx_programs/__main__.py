@@ -39,8 +39,12 @@ def write(folder: Path, nodes: bool, first_only: bool) -> None:
     """What the importer does not import is counted by its message."""
     from bench.onnx_programs import blocks, entries, images, indices, models, quantised
     from bench.onnx_programs import nodes as node_tests
+    from bench.onnx_programs.attributes import images as windows
+    from bench.onnx_programs.attributes import layers, numbers, old_opsets, tensors
 
-    assert blocks and images and indices and models and quantised  # each adds its programs
+    # each adds its programs
+    assert blocks and images and indices and models and quantised
+    assert windows and layers and numbers and old_opsets and tensors
     folder.mkdir(parents=True, exist_ok=True)
     refused: Counter[str] = Counter()
     written = 0

@@ -23,7 +23,7 @@ from ..repair.failures import (
 from ..repair.outcome import Outcome
 from ..session import PhaseFailed, phase_index
 from .compile_run import CompileRun
-from .refusal_advice import can_go_back, not_reached, with_mode, with_way_out
+from .refusal_advice import can_go_back, not_reached, with_mode, with_opset, with_way_out
 from .stepping_aside import stands_in
 from .straight_compile import StraightCompile
 from .wrong_numbers import write_down, written_down, wrong_as_it_is
@@ -102,7 +102,7 @@ class GuardedCompile:
             return self._run.report(findings)
         if self._run.has_written and not self._run.request.generates_code:
             findings = not_reached(self._run, findings)
-        findings = with_mode(self._run, findings)
+        findings = with_opset(self._run, with_mode(self._run, findings))
         return self._run.report(findings, written=so_far.failure is None)
 
     def _made(self, attempt: Attempt, so_far: Outcome) -> Outcome:

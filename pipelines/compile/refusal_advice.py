@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from fissile.errors import FissileError
 from fissile.finding import Finding, Severity
 from fissile.passes.containment import contained
@@ -11,6 +13,7 @@ from ..session import phase_index
 from .compile_run import CompileRun
 from .request import CompileRequest
 
+_OPSET = re.compile(rb"torch\.onnx_meta\.opset_version = (\d+)")
 DISPATCH_FINDINGS = "FIS1"
 """The rules about a dispatch; others are about the input."""
 
@@ -36,6 +39,22 @@ def with_mode(run: CompileRun, findings: list[Finding]) -> list[Finding]:
         return findings
     noted = contained("the kind of program", lambda: note_other_program(refusal, module), refusal)
     return [noted if f is refusal else f for f in findings]
+
+
+def with_opset(run: CompileRun, findings: list[Finding]) -> list[Finding]:
+    """``findings``, the ONNX ops that have no lowering with the opset of the model, if that is old and the program is text."""
+    if not any(_is_onnx(finding) for finding in findings):
+        return findings
+    from fissile.passes.checks.refusals.front_end_ops import OLDEST_OPSET, note_old_opset
+
+    found = _OPSET.search(run.input.read_bytes())
+    if found is None or int(found[1]) >= OLDEST_OPSET:
+        return findings
+    return [note_old_opset(one, int(found[1])) if _is_onnx(one) else one for one in findings]
+
+
+def _is_onnx(finding: Finding) -> bool:
+    return finding.stops and finding.code == "FIS421" and finding.subject.startswith("onnx.")
 
 
 def not_reached(run: CompileRun, findings: list[Finding]) -> list[Finding]:

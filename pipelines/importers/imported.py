@@ -54,7 +54,7 @@ _DEFINITIONS = {
     RAISED: (
         "onnx.",
         "onnx-opset",
-        "what a newer opset has in its place",
+        "a newer opset",
         "the same function, as the onnx package converts it",
     ),
     EXPORTED: (
@@ -64,8 +64,6 @@ _DEFINITIONS = {
         "PyTorch's own decomposition; sums may be added up in another order",
     ),
 }
-_WHOLE = {EVERY: "every op that has one", RAISED: "every op of the model's opset"}
-"""What stands for many ops."""
 _CHILDREN = {
     ONNX: "fissile.pipelines.importers.onnx_child",
     EXPORTED: "fissile.pipelines.importers.torch_child",
@@ -92,7 +90,11 @@ class Imported:
         """``report`` with the model's nodes at its places, and with what was expanded; with ``advice``, as a suggestion."""
         findings = [self._labelled(finding) for finding in report.findings]
         done = [
-            _repaired(kind, self._labelled(why), RAISED if kind == RAISED else OWN if kind in self.own else self.format)
+            _repaired(
+                kind,
+                self._labelled(why),
+                RAISED if kind == RAISED else OWN if kind in self.own else self.format,
+            )
             for kind, why in self.expanded
         ]
         if done and advice:
@@ -129,7 +131,11 @@ class Imported:
                 kinds = (error.subject, EVERY)
                 kind = next((k for k in kinds if k in self.can_expand and k not in dict(self.expanded)), None)
                 return (kind, error) if kind else None
-            if error.code in _OF_OLD_OPSETS and RAISED in self.can_expand and RAISED not in dict(self.expanded):
+            if (
+                error.code in _OF_OLD_OPSETS
+                and RAISED in self.can_expand
+                and RAISED not in dict(self.expanded)
+            ):
                 return RAISED, self._labelled(error)
             named = error.subject.removeprefix("onnx.")
             if error.code == NOT_LOWERED and named in self.can_expand and named not in dict(self.expanded):
@@ -149,8 +155,11 @@ class Imported:
 
 def _repaired(kind: str, why: Finding, format_: str) -> Finding:
     what, remedy, source, numerics = _DEFINITIONS[format_]
-    is_whole = kind in _WHOLE
-    replaced = _WHOLE.get(kind, kind)
+    is_whole = kind in (EVERY, RAISED)
+    replaced = "every op that has one" if kind == EVERY else kind
+    done, advice = f"replaced {replaced} by {source}", f"replace {replaced} by {source}"
+    if kind == RAISED:
+        done, advice = f"converted the model to {source}", f"convert the model to {source}"
     return Finding(
         NOT_LOWERED,
         f"IREE has no lowering for {why.subject if is_whole else what + kind} as it is used here",
@@ -158,15 +167,7 @@ def _repaired(kind: str, why: Finding, format_: str) -> Finding:
         subject=why.subject if is_whole else kind,
         places=why.places[:1],
         stock=why.stock,
-        helps=(
-            Help(
-                f"replaced {replaced} by {source}",
-                remedy,
-                True,
-                (("numerics", numerics),),
-                f"replace {replaced} by {source}",
-            ),
-        ),
+        helps=(Help(done, remedy, True, (("numerics", numerics),), advice),),
     )
 
 

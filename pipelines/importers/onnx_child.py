@@ -19,7 +19,6 @@ from fissile.errors import refused_by_system
 from ..process.entry import begin, leave_answer
 from .recognise import NEWEST_OPSETS, RAISED
 
-
 _ALONG_ONE = 13
 """The opset from which on Hardmax works along one dimension."""
 _ASYMMETRIC = 10
@@ -92,7 +91,9 @@ def _import(job: dict) -> dict:
     return {
         "lines": lines,
         "types": types,
-        "can_expand": sorted(_defined(model) | definable.keys() | ({RAISED} if 0 < opset < min(NEWEST_OPSETS) else set())),
+        "can_expand": sorted(
+            _defined(model) | definable.keys() | ({RAISED} if 0 < opset < min(NEWEST_OPSETS) else set())
+        ),
         "opset": opset,
         "own": sorted(definable),
         "defined": numbers,

@@ -47,7 +47,6 @@ NEWEST_OPSETS = (21, 17)
 """What such a model is converted to: the first that the converter reaches. IREE's import lacks forms that ops had before opset 17."""
 
 
-
 def recognised(path: str | Path) -> str:
     """`ONNX`, `EXPORTED`, or nothing for what IREE reads itself, and for what is no regular file.
 

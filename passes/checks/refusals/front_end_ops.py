@@ -11,6 +11,9 @@ FRONT_END_OP = "FIS421"
 _OPERATOR = re.compile(r'\bname = "(?P<name>[\w.]+)"')
 _VALUES = ("torch.constant.", "torch.vtensor.literal", "torch.prim.ListConstruct", "torch.prim.NumToTensor")
 """Ops that IREE names although it is a user of theirs that it does not lower: the conversion of that was undone."""
+OLDEST_OPSET = 17
+"""What IREE's import is made for: it lacks forms that ops had before."""
+_WAY_OUT = "way out: "
 _SIZED = (
     "CenterCropPad", "ConstantOfShape", "CumSum", "Expand", "OneHot", "Pad", "Range", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
     "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Reshape", "Resize", "Slice", "Split", "Squeeze", "Tile",
@@ -42,6 +45,16 @@ def check_front_end_op(
         else f"IREE has no lowering for {op} as it is used here"
     )
     return Finding(FRONT_END_OP, headline, subject=op, places=places, notes=(*notes, _way_out(op)))
+
+
+def note_old_opset(finding: Finding, opset: int) -> Finding:
+    """``finding`` with the way out for a model of such an opset."""
+    note = (
+        f"way out: the model is of opset {opset}, and IREE's import is made for opset {OLDEST_OPSET} and newer: import it again with "
+        f"iree-import-onnx --opset-version={OLDEST_OPSET}, or give fissile the .onnx file, which it converts"
+    )
+    kept = (one for one in finding.notes if not one.startswith(_WAY_OUT))
+    return finding.with_(notes=(*kept, note))
 
 
 def _way_out(op: str) -> str:

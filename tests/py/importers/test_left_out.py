@@ -158,9 +158,15 @@ def scaled(graph: Graph, name: str, **attributes) -> None:
     graph.add(name, "FusedMatMul", [a, b], expected=whole, domain="com.microsoft", **attributes)
 
 
+def peepholes(graph: Graph, name: str, values: np.ndarray) -> None:
+    lstm = [floats(4, 1, 3), floats(1, 8, 3), floats(1, 8, 2), floats(1, 16), None, None, None, values]
+    graph.add(name, "LSTM", lstm, constant=(7,), hidden_size=2)
+
+
 def wrong_by_stock() -> Graph:
     graph = Graph()
     scaled(graph, "factor", alpha=0.125)
+    peepholes(graph, "peepholes", floats(1, 6))
     convolution(graph, "bias_of_channels", per_channel=True, bias=True, pads=[1, 0, 1, 1])
     product(graph, "batch", bytes_of(2, 3, 4), bytes_of(2, 4, 5))
     halves = np.array([[[[-0.5, 0.5], [0.5, -0.5], [0.0, 0.0]]]], np.float32)
@@ -208,14 +214,8 @@ def built_right_by_stock() -> Graph:
     return graph
 
 
-def peepholes(graph: Graph, name: str, values: np.ndarray) -> None:
-    lstm = [floats(4, 1, 3), floats(1, 8, 3), floats(1, 8, 2), floats(1, 16), None, None, None, values]
-    graph.add(name, "LSTM", lstm, constant=(7,), hidden_size=2)
-
-
 def never_written() -> Graph:
     graph = Graph()
-    peepholes(graph, "peepholes", floats(1, 6))
     graph.add("weights", "SoftmaxCrossEntropyLoss", [floats(3, 5), np.array([0, 2, 4]), np.abs(floats(5))])
     graph.add("one_element", "Resize", [floats(1, 1, 4, 4), None, None, np.array([1, 1, 1, 2])], constant=(3,), mode="linear",
               coordinate_transformation_mode="pytorch_half_pixel")  # fmt: skip

@@ -14,10 +14,10 @@ from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
 from ..front_end import FRONT_END_OP, FrontEndRemedy
-from .recurrent_steps import type_of
-from .time_steps import over_time, select, unsqueeze
 from ..torch_ops import TensorType
 from .gate_functions import clamped, gate_functions
+from .recurrent_steps import type_of
+from .time_steps import over_time, select, unsqueeze
 
 _DEFAULTS = {"onnx.LSTM": ("Sigmoid", "Tanh", "Tanh"), "onnx.GRU": ("Sigmoid", "Tanh"), "onnx.RNN": ("Tanh",)}
 """Kind of layer -> the functions of its gates, where the model names none."""
@@ -163,18 +163,18 @@ class _Direction:
         width = self.layer.width
         if self.layer.reset_after:
             of_input, of_hidden = product, self._of_hidden(hidden, at_rest)
-            last = None if of_hidden is None else torch.sliced(of_hidden, 1, 2 * width, None)
-            both = None if of_hidden is None else torch.sliced(of_hidden, 1, 0, -width)
+            last = None if of_hidden is None else _cut(of_hidden, 2 * width, None)
+            both = None if of_hidden is None else _cut(of_hidden, 0, -width)
         else:
             of_input, last = product, None
             both = self._linear(hidden, 0, -width, at_rest)
-        update, reset = self._split(_plus(torch.sliced(of_input, 1, 0, -width), both), 2)
+        update, reset = self._split(_plus(_cut(of_input, 0, -width), both), 2)
         update, reset = gate(self._clipped(update)), gate(self._clipped(reset))
         if self.layer.reset_after:
             inner = None if last is None else _times(reset, last)
         else:
             inner = self._linear(None if at_rest else _times(reset, hidden), 2 * width, None, at_rest)
-        new = candidate(self._clipped(_plus(torch.sliced(of_input, 1, 2 * width, None), inner)))
+        new = candidate(self._clipped(_plus(_cut(of_input, 2 * width, None), inner)))
         return [_plus(_times(_rest(update), new), _times(update, hidden))]
 
     def rnn(self, product: ir.Value, states: Sequence[ir.Value], at_rest: bool) -> list[ir.Value]:
@@ -200,13 +200,16 @@ class _Direction:
         return value if limit is None else clamped(value, -limit, limit)
 
     def _split(self, value: ir.Value, count: int) -> list[ir.Value]:
-        last, width = len(type_of(value).shape) - 1, self.layer.width
-        return [
-            torch.sliced(value, last, at * width, (at + 1 - count) * width or None) for at in range(count)
-        ]
+        width = self.layer.width
+        return [_cut(value, at * width, (at + 1 - count) * width or None) for at in range(count)]
 
 
 _STEPS = {"onnx.LSTM": _Direction.lstm, "onnx.GRU": _Direction.gru, "onnx.RNN": _Direction.rnn}
+
+
+def _cut(value: ir.Value, begin: int, end: int | None) -> ir.Value:
+    """``value[begin:end]`` along the last dimension."""
+    return torch.sliced(value, len(type_of(value).shape) - 1, begin, end)
 
 
 def _plus(one: ir.Value, other: ir.Value | None) -> ir.Value:

@@ -31,7 +31,9 @@ class NumberElements(FrontEndRemedy):
     name: ClassVar[str] = "fissile-number-elements"
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS162")
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "writes an `onnx.MaxPool` with Indices so that they number the whole tensor (in the input)"
+    does: ClassVar[str] = (
+        "writes an `onnx.MaxPool` with Indices so that they number the whole tensor (in the input)"
+    )
     repairs: ClassVar[str] = (
         "the second result of MaxPool, in which IREE numbers the elements of each channel: wrong numbers on every target (FIS162)"
     )
@@ -64,7 +66,9 @@ class NumberElements(FrontEndRemedy):
         if any(widths):
             lowest = torch.real(float("-inf"))
             value = apply("aten.constant_pad_nd", [value, torch.integers(widths), lowest], wide)
-        lists = [integers(op, name) or [1] * len(borders) for name in ("kernel_shape", "strides", "dilations")]
+        lists = [
+            integers(op, name) or [1] * len(borders) for name in ("kernel_shape", "strides", "dilations")
+        ]
         if flat := len(borders) == 1:  # a row of an image
             value, wide, pooled = _rows(value), _with_rows(wide), _with_rows(pooled)
             lists = [[1, *one] for one in lists]
