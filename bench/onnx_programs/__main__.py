@@ -1,10 +1,11 @@
 """Programs of ONNX with dynamic sizes through stock IREE and through fissile, run, and compared with what ONNX defines.
 
-    python -m bench.onnx_programs write FOLDER [--nodes | --first | --runtime]
+    python -m bench.onnx_programs write FOLDER [--nodes | --first | --forms | --runtime]
     python -m bench.onnx_programs run FOLDER [--target llvm-cpu …] [--only REGEX] [--jobs 2]
 
 ``write`` imports the models of this folder as IREE's own tool does, and keeps their arguments and what onnxruntime computes of them; with
---nodes ONNX's own operator tests, each size of which is left open, and with --first only the first one of each input; with --runtime, models with ops of ONNX Runtime
+--nodes ONNX's own operator tests, each size of which is left open, and with --first only the first one of each input; with --forms, ops over their
+attributes and in the forms of old opsets (`attributes`), with fixed sizes; with --runtime, models with ops of ONNX Runtime
 (`runtime_ops`, `runtime_attention`) and with ops in forms that IREE rejects (`refused_ops`), not imported. ``run`` is that of
 `bench.compared_programs`. Exit status 1 where fissile is worse than stock or wrong.
 """
@@ -35,16 +36,25 @@ def imported(model: onnx.ModelProto) -> str:
     return str(module)
 
 
-def write(folder: Path, nodes: bool, first_only: bool) -> None:
-    """What the importer does not import is counted by its message."""
-    from bench.onnx_programs import blocks, entries, images, indices, models, quantised
-    from bench.onnx_programs import nodes as node_tests
-    from bench.onnx_programs.attributes import images as windows
-    from bench.onnx_programs.attributes import layers, numbers, old_opsets, tensors
+def tables(forms: bool) -> None:
+    """Fills the table of `entries`: with models whose sizes the call decides, or with ``forms``."""
+    if forms:
+        from bench.onnx_programs.attributes import images as windows
+        from bench.onnx_programs.attributes import layers, numbers, old_opsets, tensors
 
-    # each adds its programs
-    assert blocks and images and indices and models and quantised
-    assert windows and layers and numbers and old_opsets and tensors
+        assert windows and layers and numbers and old_opsets and tensors  # each adds its programs
+    else:
+        from bench.onnx_programs import blocks, images, indices, models, quantised
+
+        assert blocks and images and indices and models and quantised
+
+
+def write(folder: Path, nodes: bool, first_only: bool, forms: bool) -> None:
+    """What the importer does not import is counted by its message."""
+    from bench.onnx_programs import entries
+    from bench.onnx_programs import nodes as node_tests
+
+    tables(forms)
     folder.mkdir(parents=True, exist_ok=True)
     refused: Counter[str] = Counter()
     written = 0
@@ -83,6 +93,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--nodes", action="store_true", help="write ONNX's own operator tests")
     parser.add_argument("--first", action="store_true", help="the same, with the first sizes left open")
     parser.add_argument(
+        "--forms", action="store_true", help="write ops over their attributes, of fixed sizes"
+    )
+    parser.add_argument(
         "--runtime", action="store_true", help="write models with ops of ONNX Runtime and others"
     )
     chosen = parser.parse_args(argv)
@@ -91,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if chosen.what == "run":
         return compared_programs.run(chosen)
-    write(chosen.folder, chosen.nodes, chosen.first)
+    write(chosen.folder, chosen.nodes, chosen.first, chosen.forms)
     return 0
 
 

@@ -17,6 +17,8 @@ _GATES = {"onnx.LSTM": 4, "onnx.GRU": 3, "onnx.RNN": 1}
 BACKWARDS = "reverse"
 _DIRECTIONS = {"forward": 1, BACKWARDS: 1, "bidirectional": 2}
 _MOST_OPERANDS = 8
+_BUILT = {"relu", "sigmoid", "tanh"}
+"""The functions of gates that IREE has."""
 _ELEMENTS = ("f32", "f16", "bf16")
 
 
@@ -66,9 +68,14 @@ class RecurrentLayer:
         parts = [
             *(["the peepholes P"] if self.peepholes is not None else []),
             *(["the lengths of the sequences"] if self.lengths is not None else []),
+            *(["the functions of the gates"] if self._has_other_functions else []),
             *(["clip"] if self.clip is not None and self.kind == "onnx.RNN" else []),
         ]
         return " and ".join(parts)
+
+    @property
+    def _has_other_functions(self) -> bool:
+        return bool(self.alphas or self.betas) or not {one.lower() for one in self.functions} <= _BUILT
 
 
 def recurrent_layer(op: ir.Operation) -> RecurrentLayer | None:
