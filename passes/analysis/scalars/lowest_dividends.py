@@ -23,7 +23,9 @@ def remainders_in(op: ir.Operation, types: Collection[str] = ()) -> list[ir.Oper
     return [
         inner
         for inner in ops_in_bodies(op)
-        if inner.name == _REMAINDER and _may_be_wrong(inner) and (not types or str(inner.operands[0].type) in types)
+        if inner.name == _REMAINDER
+        and _may_be_wrong(inner)
+        and (not types or str(inner.operands[0].type) in types)
     ]
 
 

@@ -32,7 +32,9 @@ class SignRemainders(OpRemedy):
     order: ClassVar[int] = 47
     cures: ClassVar[tuple[str, ...]] = ("FIS196",)
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "computes signed remainders of absolute values, and negates them where the dividend is negative"
+    does: ClassVar[str] = (
+        "computes signed remainders of absolute values, and negates them where the dividend is negative"
+    )
     repairs: ClassVar[str] = "remainders of the lowest integer on Vulkan (FIS196)"
     numbers: ClassVar[str] = "bit-identical to what the program specifies"
     counterpart: ClassVar[str] = "MLIR's conversion to SPIR-V has no other form."
@@ -62,6 +64,4 @@ def _signed_remainder(remainder: ir.Operation) -> ir.Value:
 
     is_negative = arith.cmpi(arith.CmpIPredicate.slt, dividend, zero)
     below = arith.cmpi(arith.CmpIPredicate.slt, divisor, zero)
-    return negated_if(
-        is_negative, arith.remui(negated_if(is_negative, dividend), negated_if(below, divisor))
-    )
+    return negated_if(is_negative, arith.remui(negated_if(is_negative, dividend), negated_if(below, divisor)))

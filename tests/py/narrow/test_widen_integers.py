@@ -93,7 +93,9 @@ AS_POSITIONS = {
 @pytest.mark.parametrize("op", AS_POSITIONS)
 def test_a_sum_that_becomes_a_position(tmp_path, op):
     lines = f"%c = arith.addi %a, %b : i8\n    %at = {op} %c : i8 to index\n    %wide = arith.index_cast %at : index to i32"
-    [computed, extended] = [line for line in program("OP", "i8").splitlines() if "OP" in line or "extsi" in line]
+    [computed, extended] = [
+        line for line in program("OP", "i8").splitlines() if "OP" in line or "extsi" in line
+    ]
     text = program("OP", "i8").replace(f"{extended}\n", "").replace(computed, f"    {lines}")
     source, output, stock = (tmp_path / name for name in ("in.mlir", "out.vmfb", "stock.vmfb"))
     source.write_text(text)
