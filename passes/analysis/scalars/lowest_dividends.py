@@ -59,8 +59,18 @@ def _may_be_lowest(value: ir.Value) -> bool:
     if maker.name == "arith.maxsi":
         return all(_may_be_lowest(operand) for operand in operands)
     if maker.name == "arith.select":
-        return any(_may_be_lowest(operand) for operand in operands[1:])
+        return not _is_raised(*operands) and any(_may_be_lowest(operand) for operand in operands[1:])
     return maker.name not in (*_EXTENSIONS, _REMAINDER)
+
+
+def _is_raised(condition: ir.Value, _raised: ir.Value, value: ir.Value) -> bool:
+    """Whether a select of these has a higher number in the place of the lowest ``value`` (`fissile-sign-remainders`)."""
+    if isinstance(condition.owner, ir.Block) or condition.owner.operation.name != "arith.cmpi":
+        return False
+    comparison = condition.owner.operation
+    compared, number = comparison.operands
+    is_equal = ir.IntegerAttr(comparison.attributes["predicate"]).value == 0
+    return is_equal and compared == value and _integer(number) == -(1 << value.type.width - 1)
 
 
 def _integer(value: ir.Value) -> int | None:

@@ -21,7 +21,7 @@ class RemainderSign(Failure):
         "dividend equals its absolute value. The lowest number does: its absolute value has no representation."
     )
     remedy = (
-        "fissile compares the dividend with 0 instead (`fissile-sign-remainders`). Remainders by a constant power of two, and "
+        "fissile adds the divisor's magnitude to such a dividend, which leaves the remainder the same (`fissile-sign-remainders`). Remainders by a constant power of two, and "
         "those of integers that are extended from fewer bits, are no finding."
     )
     effect = Effect.UNPROVED

@@ -1,4 +1,4 @@
-"""Remainders of absolute values, with the sign of the dividend."""
+"""Remainders of a dividend that is not the lowest number of its type."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 @register_pass
 @dataclass(frozen=True)
 class SignRemainders(OpRemedy):
-    """Replaces, in the bodies of linalg ops, a signed remainder by the unsigned one of the absolute values, negated where the dividend is
-    less than 0.
+    """Adds, in the bodies of linalg ops, the divisor's magnitude to the dividend of a signed remainder where that is the lowest number
+    of its type. The remainder stays the same.
 
     For SPIR-V, where the remainder of the lowest number of a type has the wrong sign (FIS196). ``ops`` chooses source ops by index;
     without it, every op with a remainder whose dividend may be that number. A chosen op without one is FIS114.
@@ -33,13 +33,13 @@ class SignRemainders(OpRemedy):
     cures: ClassVar[tuple[str, ...]] = ("FIS196",)
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "computes signed remainders of absolute values, and negates them where the dividend is negative"
+        "adds the divisor's magnitude to the lowest integer before its remainder is computed"
     )
     repairs: ClassVar[str] = "remainders of the lowest integer on Vulkan (FIS196)"
     numbers: ClassVar[str] = "bit-identical to what the program specifies"
     counterpart: ClassVar[str] = "MLIR's conversion to SPIR-V has no other form."
-    done: ClassVar[str] = "computed remainders in {ops} by magnitude and sign"
-    advice: ClassVar[str] = "compute remainders in {ops} by magnitude and sign"
+    done: ClassVar[str] = "computed no remainder of the lowest integer in {ops}"
+    advice: ClassVar[str] = "compute no remainder of the lowest integer in {ops}"
     refusal: ClassVar[str] = "{op} has no remainder to change: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("arith",)
     ops: tuple[int, ...] = option((), "indices of the source ops; empty: all with such a remainder")
@@ -51,17 +51,19 @@ class SignRemainders(OpRemedy):
         for op in ops:
             for remainder in remainders_in(op):
                 with ir.InsertionPoint(remainder), remainder.location:
-                    remainder.results[0].replace_all_uses_with(_signed_remainder(remainder))
-                remainder.erase()
+                    remainder.operands[0] = _higher_dividend(remainder)
 
 
-def _signed_remainder(remainder: ir.Operation) -> ir.Value:
+def _higher_dividend(remainder: ir.Operation) -> ir.Value:
+    """The dividend, and for the lowest number the sum of it and the divisor's magnitude: not above 0, with the same remainder.
+
+    The lowest number as the divisor is its own magnitude: the sum is 0, as the remainder is. (SPIR-V has no unsigned remainder of a
+    vector of one element in IREE 3.13.)
+    """
     dividend, divisor = dividend_and_divisor(remainder)
     zero = arith.constant(dividend.type, 0)
-
-    def negated_if(negative: ir.Value, value: ir.Value) -> ir.Value:
-        return arith.select(negative, arith.subi(zero, value), value)
-
-    is_negative = arith.cmpi(arith.CmpIPredicate.slt, dividend, zero)
+    lowest = arith.constant(dividend.type, -(1 << dividend.type.width - 1))
     below = arith.cmpi(arith.CmpIPredicate.slt, divisor, zero)
-    return negated_if(is_negative, arith.remui(negated_if(is_negative, dividend), negated_if(below, divisor)))
+    magnitude = arith.select(below, arith.subi(zero, divisor), divisor)
+    is_lowest = arith.cmpi(arith.CmpIPredicate.eq, dividend, lowest)
+    return arith.select(is_lowest, arith.addi(dividend, magnitude), dividend)

@@ -3,14 +3,12 @@
 
 // CHECK-LABEL: func.func @any
 // CHECK:         ^bb0(%[[A:.*]]: i32, %[[B:.*]]: i32, %{{.*}}: i32):
-// CHECK:         %[[NEGATIVE:.*]] = arith.cmpi slt, %[[A]]
 // CHECK:         %[[BELOW:.*]] = arith.cmpi slt, %[[B]]
-// CHECK-DAG:     %[[SIZE:.*]] = arith.select %[[NEGATIVE]], %{{.*}}, %[[A]]
-// CHECK-DAG:     %[[BY:.*]] = arith.select %[[BELOW]], %{{.*}}, %[[B]]
-// CHECK:         %[[REST:.*]] = arith.remui %[[SIZE]], %[[BY]]
-// CHECK:         %[[LESS:.*]] = arith.subi %{{.*}}, %[[REST]]
-// CHECK:         %[[SIGNED:.*]] = arith.select %[[NEGATIVE]], %[[LESS]], %[[REST]]
-// CHECK:         linalg.yield %[[SIGNED]]
+// CHECK:         %[[SIZE:.*]] = arith.select %[[BELOW]], %{{.*}}, %[[B]]
+// CHECK:         %[[LOWEST:.*]] = arith.cmpi eq, %[[A]]
+// CHECK:         %[[SUM:.*]] = arith.addi %[[A]], %[[SIZE]]
+// CHECK:         %[[HIGHER:.*]] = arith.select %[[LOWEST]], %[[SUM]], %[[A]]
+// CHECK:         arith.remsi %[[HIGHER]], %[[B]]
 func.func @any(%x: tensor<8xi32>, %y: tensor<8xi32>) -> tensor<8xi32> {
   %e = tensor.empty() : tensor<8xi32>
   %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
@@ -25,7 +23,7 @@ func.func @any(%x: tensor<8xi32>, %y: tensor<8xi32>) -> tensor<8xi32> {
 // By a power of two, of what is extended, of a position and of a remainder.
 // WRONG: error[FIS114] linalg.generic has no remainder to change
 // CHECK-LABEL: func.func @right
-// CHECK-NOT:     arith.remui
+// CHECK-NOT:     arith.select
 // CHECK-COUNT-4: arith.remsi
 func.func @right(%x: tensor<8xi32>, %y: tensor<8xi16>) -> tensor<8xi32> {
   %e = tensor.empty() : tensor<8xi32>
