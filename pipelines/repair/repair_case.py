@@ -13,6 +13,7 @@ from ..probe.dispatch_check import CheckedDispatch
 from ..session import PhaseFailed
 from .cut_search import translate
 from .edits import CUT, Edit
+from .strategies import NONE_LEFT_OUT
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ class Case:
         """``tried`` makes it pass: taken where it is the first, or smaller."""
         if self.accepted is None or len(tried) < len(self.accepted):
             self.accepted = tried
-            self.to_leave_out = list(tried) if len(tried) > 1 and self.minimise else []
+            spare = [edit for edit in tried if edit.remedy not in NONE_LEFT_OUT]
+            self.to_leave_out = spare if len(tried) > 1 and self.minimise else []
 
     def take(self, wanted: tuple[Edit, ...] | None) -> None:
         """``wanted`` is what is committed."""

@@ -10,7 +10,7 @@ from ..probe.dispatch_check import CheckedDispatch
 from .cut_search import Candidate
 from .edits import CUT, FOLD, Edit
 from .situation import Situation
-from .strategies import STRATEGIES
+from .strategies import OWN_REMEDY, STRATEGIES
 
 
 class Offers:
@@ -31,11 +31,15 @@ class Offers:
 
     def after(self, tried: Sequence[Edit], left: CheckedDispatch, tags: Sequence[int]) -> tuple[Edit, ...]:
         """What to try where ``tried`` has left only dispatch ``left`` to repair, by strategies that follow others; nothing where
-        that is not so. A boundary gives the sum behind it a dispatch of its own, and that other threads.
+        that is not so. A boundary gives the sum behind it a dispatch of its own, and that other threads. A failure with a remedy of its
+        own (wrong powers) may be left where another one (a function that is not linked) is repaired; its remedy changes bodies in place,
+        and so also those that are changed already.
         """
         if any(edit.remedy == FOLD for edit in tried):
             return ()
-        taken = {edit.op for edit in tried if edit.remedy != CUT}
+        code = left.finding.code if left.finding is not None else ""
+        own = OWN_REMEDY.get(code)
+        taken = {edit.op for edit in tried if (edit.remedy == own if own else edit.remedy != CUT)}
         case = Situation(
             left, [tag for tag in left.dispatch.tags if tag in tags and tag not in taken], self._graph
         )

@@ -24,6 +24,7 @@ _READ_SIGN = {
     "arith.ceildivsi",
     "arith.divsi",
     "arith.floordivsi",
+    "arith.index_cast",
     "arith.maxsi",
     "arith.minsi",
     "arith.mulsi_extended",
@@ -35,7 +36,7 @@ _READ_SIGN = {
     "math.cttz",
 }
 """Wrong behind a truncation already."""
-_READ_UPPER_BITS = {"arith.maxui", "arith.minui", "arith.shrui", "math.ctpop"}
+_READ_UPPER_BITS = {"arith.index_castui", "arith.maxui", "arith.minui", "arith.shrui", "math.ctpop"}
 """Right behind a truncation, and wrong behind what may set the upper bits."""
 _SIGNED_PREDICATES = range(2, 6)
 

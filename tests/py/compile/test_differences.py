@@ -103,6 +103,7 @@ DIFFERENCES = {
     "FIS158": Difference(FROM_FAILURES["FIS158"], "vulkan", "--repair=off"),
     "FIS159": Difference(FROM_FAILURES["FIS159"], "llvm-cpu", "--repair=off"),
     "FIS192": Difference(FROM_FAILURES["FIS192"], "vulkan", "--repair=off"),
+    "FIS196": Difference(FROM_FAILURES["FIS196"], "vulkan", "--repair=off"),
     "FIS142": Difference(RETURNED, "llvm-cpu", "--repair=off"),
     "FIS146": Difference(RULES["FIS146"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS148": Difference(RULES["FIS148"].shown.program, "llvm-cpu", "--repair=off"),

@@ -83,6 +83,30 @@ def test_what_is_right_stays(tmp_path, op):
     np.testing.assert_array_equal(run(output, [X, Y], "vulkan")[0], wanted(READ_RIGHT[op], "i8"))
 
 
+AS_POSITIONS = {
+    "arith.index_cast": lambda sums: sums.astype(np.int32),
+    "arith.index_castui": lambda sums: sums.view(np.uint8).astype(np.int32),
+}
+
+
+@LAVAPIPE
+@pytest.mark.parametrize("op", AS_POSITIONS)
+def test_a_sum_that_becomes_a_position(tmp_path, op):
+    lines = f"%c = arith.addi %a, %b : i8\n    %at = {op} %c : i8 to index\n    %wide = arith.index_cast %at : index to i32"
+    [computed, extended] = [
+        line for line in program("OP", "i8").splitlines() if "OP" in line or "extsi" in line
+    ]
+    text = program("OP", "i8").replace(f"{extended}\n", "").replace(computed, f"    {lines}")
+    source, output, stock = (tmp_path / name for name in ("in.mlir", "out.vmfb", "stock.vmfb"))
+    source.write_text(text)
+    report = fissile.compile(source, output, list(VULKAN))
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS192", "repaired")]
+    wanted_positions = AS_POSITIONS[op](X.astype(np.int8) + Y.astype(np.int8))
+    np.testing.assert_array_equal(run(output, [X, Y], "vulkan")[0], wanted_positions)
+    assert compile_stock(source, stock, VULKAN) is None
+    assert (run(stock, [X, Y], "vulkan")[0] != wanted_positions).any()
+
+
 @pytest.mark.parametrize(
     "flags", [(*VULKAN, "--iree-vulkan-target=rdna3")], ids=["a target with 8-bit integers"]
 )

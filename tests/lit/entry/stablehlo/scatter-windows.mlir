@@ -5,7 +5,7 @@
 // CHECK:         stablehlo.select
 // CHECK:         %[[AT:.*]] = stablehlo.concatenate {{.*}} -> tensor<6x2xi64>
 // CHECK:         "stablehlo.scatter"(%{{.*}}, %[[AT]], %{{.*}}) <{{.*}}inserted_window_dims = [0, 1]
-// CHECK-SAME:      (tensor<5x6xf32>, tensor<6x2xi64>, tensor<6xf32>) -> tensor<5x6xf32>
+// CHECK:         (tensor<5x6xf32>, tensor<6x2xi64>, tensor<6xf32>) -> tensor<5x6xf32>
 func.func @parts(%a: tensor<4x6xf32>, %i: tensor<2x2xi32>, %u: tensor<2x1x3xf32>) -> tensor<4x6xf32> {
   %r = "stablehlo.scatter"(%a, %i, %u) ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
