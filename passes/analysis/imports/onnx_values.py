@@ -30,7 +30,7 @@ def sizes_of(value: ir.Value) -> list[int | None] | None:
 
 
 def integers_of(value: ir.Value) -> list[int] | None:
-    """The elements of the constant tensor of integers that ``value`` is; None for another value.
+    """The elements of the constant tensor of integers or booleans that ``value`` is; None for another value.
 
     An initialiser of the model is a resource, whose bytes are printed behind a module: one is made for it.
     """
@@ -40,7 +40,7 @@ def integers_of(value: ir.Value) -> list[int] | None:
         return None
     if isinstance(held, ir.DenseIntElementsAttr):
         return [int(held[number]) for number in range(_count(held.type))]
-    signed, size = not str(held.type.element_type).startswith("u"), int(width[1]) // 8
+    signed, size = not str(held.type.element_type).startswith("u"), max(8, int(width[1])) // 8
     return [int.from_bytes(one, "little", signed=signed) for one in _elements(value, held, size)] or None
 
 

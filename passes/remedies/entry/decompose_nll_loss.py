@@ -13,7 +13,7 @@ from fissile.passes.remedies.remedy import Exactness
 from . import torch_ops as torch
 from .front_end import FrontEndRemedy
 
-_NONE, _MEAN, _SUM = 0, 1, 2
+NONE, MEAN, SUM = 0, 1, 2
 """at::Reduction of PyTorch."""
 _CROSS_ENTROPY = "aten.cross_entropy_loss"
 _RESULTS = {
@@ -24,13 +24,13 @@ _RESULTS = {
 
 
 @dataclass(frozen=True)
-class _Loss:
+class Loss:
     """The operands of a loss, and what they hold where that is known."""
 
     scores: ir.Value
     type_: torch.TensorType
     target: ir.Value
-    weight: ir.Value
+    weight: ir.Value | None
     reduction: int
     ignored: int
     smoothing: float
@@ -49,7 +49,7 @@ class _Loss:
         return torch.TensorType((*shape[:dim], *shape[dim + 1 :]), self.type_.element)
 
     @staticmethod
-    def of(op: ir.Operation) -> _Loss | None:
+    def of(op: ir.Operation) -> Loss | None:
         """None for another op, and where a constant or a type is not known."""
         name, given = torch.front_end_name(op), list(op.operands)
         cross = name == _CROSS_ENTROPY
@@ -58,9 +58,10 @@ class _Loss:
         type_ = torch.TensorType.of(given[0])
         reduction, ignored = torch.integer_of(given[3]), torch.integer_of(given[4])
         smoothing = torch.number_of(given[5]) if cross else 0.0
-        if type_ is None or reduction not in (_NONE, _MEAN, _SUM) or ignored is None or smoothing is None:
+        if type_ is None or reduction not in (NONE, MEAN, SUM) or ignored is None or smoothing is None:
             return None
-        return _Loss(given[0], type_, given[1], given[2], reduction, ignored, smoothing, cross)
+        weight = None if torch.is_none(given[2]) else given[2]
+        return Loss(given[0], type_, given[1], weight, reduction, ignored, smoothing, cross)
 
 
 @register_pass
@@ -85,11 +86,11 @@ class DecomposeNllLoss(FrontEndRemedy):
     advice: ClassVar[str] = "rewrite it as a gather, a mask and a sum"
 
     def fits(self, op: ir.Operation) -> bool:
-        loss = _Loss.of(op)
+        loss = Loss.of(op)
         if loss is None or not loss.type_.shape or loss.type_.element not in torch.FLOATS:
             return False
         number = loss.type_.shape[loss.classes]
-        if not torch.is_none(loss.weight):
+        if loss.weight is not None:
             weight = torch.TensorType.of(loss.weight)
             if weight is None or number is None or weight != torch.TensorType((number,), loss.type_.element):
                 return False
@@ -99,7 +100,7 @@ class DecomposeNllLoss(FrontEndRemedy):
         return (by_index or by_probability) and (loss.smoothing == 0.0 or number is not None)
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
-        loss = _Loss.of(op)
+        loss = Loss.of(op)
         assert loss is not None
         scores = loss.scores
         if loss.of_scores:
@@ -107,11 +108,11 @@ class DecomposeNllLoss(FrontEndRemedy):
             scores = torch.apply("aten.log_softmax.int", [scores, dim, torch.none()], loss.type_)
         if torch.TensorType.of(loss.target) == loss.type_:
             return [torch.cast(_of_probabilities(loss, scores), op.results[0].type)]
-        values = _of_indices(loss, scores)[: len(op.results)]
+        values = of_indices(loss, scores)[: len(op.results)]
         return [torch.cast(value, result.type) for value, result in zip(values, op.results, strict=True)]
 
 
-def _of_probabilities(loss: _Loss, scores: ir.Value) -> ir.Value:
+def _of_probabilities(loss: Loss, scores: ir.Value) -> ir.Value:
     """The mean is over rows: torch divides by their number, whatever they weigh."""
     target, type_ = loss.target, loss.type_
     if loss.smoothing:
@@ -120,13 +121,13 @@ def _of_probabilities(loss: _Loss, scores: ir.Value) -> ir.Value:
         target = torch.apply("aten.add.Scalar", [kept, more, torch.integer(1)], type_)
     product = torch.apply("aten.mul.Tensor", [scores, target], type_)
     rows = _over_classes(loss, product)
-    if loss.reduction == _NONE:
+    if loss.reduction == NONE:
         return rows
     scalar = torch.TensorType((), type_.element)
-    return torch.apply("aten.mean" if loss.reduction == _MEAN else "aten.sum", [rows, torch.none()], scalar)
+    return torch.apply("aten.mean" if loss.reduction == MEAN else "aten.sum", [rows, torch.none()], scalar)
 
 
-def _of_indices(loss: _Loss, scores: ir.Value) -> list[ir.Value]:
+def of_indices(loss: Loss, scores: ir.Value) -> list[ir.Value]:
     """The loss, and the sum of the weights of the rows that count."""
     rows, indices = loss.rows, torch.TensorType(loss.rows.shape, "si64")
     counts = torch.apply(
@@ -134,7 +135,7 @@ def _of_indices(loss: _Loss, scores: ir.Value) -> list[ir.Value]:
     )
     safe = torch.apply("aten.where.ScalarOther", [counts, loss.target, torch.integer(0)], indices)
     value = _picked(loss, scores, safe)
-    if torch.is_none(loss.weight):
+    if loss.weight is None:
         weights = torch.apply("aten.ones_like", [value, *(torch.none() for _ in range(5))], rows)
     else:
         listed = ir.Operation.create(
@@ -151,15 +152,15 @@ def _of_indices(loss: _Loss, scores: ir.Value) -> list[ir.Value]:
         value = torch.apply("aten.add.Tensor", [kept, evenly, torch.integer(1)], rows)
     value, weights = (_where(counts, one, rows) for one in (value, weights))
     scalar = torch.TensorType((), rows.element)
-    if loss.reduction == _NONE and rows.shape:  # torch adds no weights up
+    if loss.reduction == NONE and rows.shape:  # torch adds no weights up
         return [value, torch.literal("0.0", rows.element)]
     value, total = (torch.apply("aten.sum", [one, torch.none()], scalar) for one in (value, weights))
-    if loss.reduction == _MEAN:
+    if loss.reduction == MEAN:
         value = torch.apply("aten.div.Tensor", [value, total], scalar)
     return [value, total]
 
 
-def _picked(loss: _Loss, scores: ir.Value, index: ir.Value) -> ir.Value:
+def _picked(loss: Loss, scores: ir.Value, index: ir.Value) -> ir.Value:
     """The negated score of one class in each row."""
     rows, dim = loss.rows, torch.integer(loss.classes)
     shape = (*rows.shape[: loss.classes], 1, *rows.shape[loss.classes :])
@@ -169,10 +170,10 @@ def _picked(loss: _Loss, scores: ir.Value, index: ir.Value) -> ir.Value:
     return torch.apply("aten.neg", [torch.apply("aten.squeeze.dim", [picked, dim], rows)], rows)
 
 
-def _over_classes(loss: _Loss, value: ir.Value) -> ir.Value:
+def _over_classes(loss: Loss, value: ir.Value) -> ir.Value:
     """The negated sum of each row of ``value``, every class with its weight."""
     type_, dim = loss.type_, loss.classes
-    if not torch.is_none(loss.weight):
+    if loss.weight is not None:
         weight, made = loss.weight, torch.TensorType((type_.shape[dim],), type_.element)
         for _ in range(len(type_.shape) - 1 - dim):
             made = torch.TensorType((*made.shape, 1), made.element)
@@ -184,7 +185,7 @@ def _over_classes(loss: _Loss, value: ir.Value) -> ir.Value:
     )
 
 
-def _count(loss: _Loss) -> int:
+def _count(loss: Loss) -> int:
     """The number of classes, which `fits` has seen."""
     return loss.type_.shape[loss.classes] or 1
 

@@ -101,6 +101,13 @@ REMEDIES = (
     "fissile-scale-blocks",
     "fissile-write-out-layers",
     "fissile-flatten-axes",
+    "fissile-score-classes",
+    "fissile-reduce-dims",
+    "fissile-turn-pairs",
+    "fissile-scale-roots",
+    "fissile-select-marked",
+    "fissile-raise-integers",
+    "fissile-reshape-empty",
     "fissile-transform-signals",
     "fissile-wrap-pads",
     "fissile-broadcast-operands",
@@ -113,8 +120,10 @@ _LATE_NAMES = (
     "tensor.splat", "tensor.generate", "tensor.pad", "tensor.gather", "tensor.scatter",
 )  # fmt: skip
 """The ops that `fissile-lower-control-flow` and `fissile-lower-tensor-ops` look at: they pass the input conversion, and are refused on the way to code generation."""
-_CRASHING = (b"complex<f32>", b",si8>", b",ui8>", b"xindex>")
-"""Ops of torch on such tensors, and constants of index, end IREE, some of them in an assertion or a crash."""
+_CRASHING = (
+    b"complex<f32>", b",si8>", b",ui8>", b"xindex>", b"noop_with_empty_axes", b"onnx.Reshape",
+)  # fmt: skip
+"""Ops of torch on such tensors, constants of index, and such ops of ONNX end IREE, some of them in an assertion or a crash."""
 _PIPELINE = f"builtin.module({','.join(REMEDIES)})"
 
 

@@ -177,6 +177,15 @@ def _pools(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Seq
     return found, check_left_out((remedy.named(op), op, "the value of the border") for op in found)
 
 
+def _powers(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_left_out
+    from fissile.passes.remedies.entry.standard.raise_integers import RaiseIntegers, is_lowered
+
+    remedy = RaiseIntegers()
+    found = [op for op in remedy.found(module) if is_lowered(op)]  # IREE rejects the others
+    return found, check_left_out((remedy.named(op), op, "the sign of a negative base") for op in found)
+
+
 def _size_arithmetic(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.analysis.imports.size_arithmetic import name_of, rounds_otherwise
     from fissile.passes.checks.numbers.imported_ops import check_size_arithmetic
@@ -218,10 +227,11 @@ _LEFT_OUT = (
     (("onnx.Hardmax",), "fissile-flatten-axes"),
     (("onnx.Split",), "fissile-slice-parts"),
     (("onnx.MaxPool",), "fissile-number-elements"),
+    (("onnx.SoftmaxCrossEntropyLoss",), "fissile-score-classes"),
     (("onnx.LSTM", "onnx.GRU", "onnx.RNN"), "fissile-write-out-layers"),
     # These no remedy fits: they are reported, and nothing is written.
     (
-        ("onnx.LpPool", "onnx.Resize", "onnx.SoftmaxCrossEntropyLoss", "onnx.SpaceToDepth", "onnx.Upsample"),
+        ("onnx.LpPool", "onnx.Resize", "onnx.SpaceToDepth", "onnx.Upsample"),
         "fissile-pool-windows",
     ),
 )
@@ -279,6 +289,7 @@ _ROWS = (
         _unknown_sizes,
     ),
     _Row((b"onnx.MaxPool",), "fissile-pad-pools", _pools),
+    _Row((b"onnx.Pow",), "fissile-raise-integers", _powers),
     _Row((b"wrap",), "fissile-wrap-pads", _wraps),
     *(_Row((op.encode(),), remedy, partial(_always, check, op)) for op, remedy, check in _ALWAYS),
     _Row((b"aten.linalg_det", b"onnx.Det"), "fissile-solve-systems", _determinants),

@@ -216,7 +216,6 @@ def built_right_by_stock() -> Graph:
 
 def never_written() -> Graph:
     graph = Graph()
-    graph.add("weights", "SoftmaxCrossEntropyLoss", [floats(3, 5), np.array([0, 2, 4]), np.abs(floats(5))])
     graph.add("one_element", "Resize", [floats(1, 1, 4, 4), None, None, np.array([1, 1, 1, 2])], constant=(3,), mode="linear",
               coordinate_transformation_mode="pytorch_half_pixel")  # fmt: skip
     pool(graph, "dilated", 9, 2, 3, dilation=2, pads=(1, 0))

@@ -1,0 +1,1 @@
+"""Ops of the ONNX standard, written as it defines them."""
