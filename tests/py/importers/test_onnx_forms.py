@@ -34,6 +34,9 @@ MISREAD = {
     "GRU_forward_lens": "fissile-write-out-layers",
     "RNN_forward_lens": "fissile-write-out-layers",
     "RNN_forward_clip": "fissile-write-out-layers",
+    "RNN_leaky": "fissile-write-out-layers",
+    "GRU_hard": "fissile-write-out-layers",
+    "GRU_elu": "fissile-write-out-layers",
 }
 """Stock builds them, and computes other numbers."""
 REJECTED = {
@@ -48,6 +51,10 @@ REJECTED = {
     "GRU_bidirectional_acts": "fissile-write-out-layers",
     "GRU_reverse_init": "fissile-write-out-layers",
     "RNN_bidirectional_lens": "fissile-write-out-layers",
+    "LSTM_reverse_open": "fissile-write-out-layers",
+    "LSTM_reverse_long": "fissile-write-out-layers",
+    "GRU_reverse_open": "fissile-write-out-layers",
+    "GRU_long_lens": "fissile-write-out-layers",
     "dft_00": "fissile-transform-signals",
     "dft_01": "fissile-transform-signals",
     "dft_len": "fissile-transform-signals",
