@@ -316,3 +316,45 @@ func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>, %i: index) -> tensor<2xi32> {
 """,
     ),
 )
+define(
+    "FIS197",
+    "overwritten-number",
+    "the numbers will be wrong: a loop on the host begins with another number",
+    "A loop or branch of the host program passes numbers of 32 and of 64 bits to one block: the index that a loop counts, and an i32 or f32 that "
+    "it carries. One of them, often the index, begins with what belongs to the other: the loop runs too few rounds, or reads elsewhere.",
+    "IREE 3.13's VM keeps 64 bits in two registers of 32. Where a branch moves several values, it orders the moves by their first registers "
+    "alone, and one move overwrites the second register of a value that is moved later. Whether it does depends on how registers are "
+    "allocated: fissile follows the registers of the compiled module, and reports only what is overwritten.",
+    "fissile passes the numbers of 32 bits as integers of 64 bits (`fissile-separate-branch-operands`): one or two instructions of the VM for "
+    "each. No number changes but those that would be wrong.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%first: i32, %rounds: i32) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %end = arith.index_cast %rounds : i32 to index
+  %r:2 = scf.for %i = %c0 to %end step %c1 iter_args(%a = %first, %sum = %zero) -> (i32, i32) {
+    %s = arith.addi %sum, %a : i32
+    scf.yield %zero, %s : i32, i32
+  }
+  return %r#1 : i32
+}
+""",
+        """\
+func.func @f(%first: i64, %rounds: i64) -> i64 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i64
+  %end = arith.index_cast %rounds : i64 to index
+  %r:2 = scf.for %i = %c0 to %end step %c1 iter_args(%a = %first, %sum = %zero) -> (i64, i64) {
+    %s = arith.addi %sum, %a : i64
+    scf.yield %zero, %s : i64, i64
+  }
+  return %r#1 : i64
+}
+""",
+    ),
+)

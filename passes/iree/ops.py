@@ -143,15 +143,19 @@ UTIL_RETURN = "util.return"
 UTIL_UNFOLDABLE_CONSTANT = "util.unfoldable_constant"
 
 # vm
+VM_BITS_TO_FLOAT = "vm.bitcast.i32.f32"
 VM_BR = "vm.br"
 VM_CMP_NZ_REF = "vm.cmp.nz.ref"
 VM_COND_BR = "vm.cond_br"
 VM_CONST_REF_ZERO = "vm.const.ref.zero"
 VM_DISCARD_REFS = "vm.discard.refs"
+VM_EXTEND = "vm.ext.i32.i64.u"
+VM_FLOAT_TO_BITS = "vm.bitcast.f32.i32"
 VM_FUNC = "vm.func"
 VM_MODULE = "vm.module"
 VM_RODATA = "vm.rodata"
 VM_SELECT_REF = "vm.select.ref"
+VM_TRUNCATE = "vm.trunc.i64.i32"
 
 # How names of related ops, and of the ops of a dialect, begin
 LINALG_EXT_OPS = "iree_linalg_ext."

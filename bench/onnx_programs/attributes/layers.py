@@ -122,12 +122,67 @@ ONE = {"b": (1, 10), "q": (1, 5, 5), "w": (1, 5, 3)}
 THREE = {"b": (1, 30), "q": (1, 15, 5), "w": (1, 15, 3)}
 FOUR = {"b": (1, 40), "q": (1, 20, 5), "w": (1, 20, 3)}
 BOTH = {"b": (2, 30), "q": (2, 15, 5), "w": (2, 15, 3)}
-case("RNN_leaky", "float[4,2,3] x", 'y, h = RNN<hidden_size=5, activations=["LeakyRelu"], activation_alpha=[0.1]>(x, w, q, b)', opset=14, **ONE)
-case("RNN_affine", "float[4,2,3] x", 'y, h = RNN<hidden_size=5, activations=["Affine"], activation_alpha=[0.5], activation_beta=[0.2]>(x, w, q, b)', opset=14, **ONE)
-case("GRU_hard", "float[4,2,3] x", 'y, h = GRU<hidden_size=5, activations=["HardSigmoid","Softsign"]>(x, w, q, b)', opset=14, **THREE)
-case("GRU_elu", "float[4,2,3] x", 'y, h = GRU<hidden_size=5, activations=["Sigmoid","Elu"], activation_alpha=[0.7]>(x, w, q, b)', opset=14, **THREE)
-case("LSTM_clip_open", "float[s,b,3] x", "y, h, c = LSTM<hidden_size=5, clip=9.0>(x, w, q, b)", opset=14, **FOUR)
-case("LSTM_reverse_open", "float[s,b,3] x", 'y, h, c = LSTM<hidden_size=5, direction="reverse">(x, w, q, b)', opset=14, **FOUR)
-case("LSTM_reverse_long", "float[70,2,3] x", 'y, h, c = LSTM<hidden_size=5, direction="reverse">(x, w, q, b)', opset=14, **FOUR)
-case("GRU_reverse_open", "float[s,b,3] x", 'y, h = GRU<hidden_size=5, direction="reverse">(x, w, q, b)', opset=14, **THREE)
-case("GRU_long_lens", "float[70,2,3] x, int32[2] n", 'y, h = GRU<hidden_size=5, direction="bidirectional">(x, w, q, b, n)', opset=14, given={"n": np.array([66, 31])}, **BOTH)
+case(
+    "RNN_leaky",
+    "float[4,2,3] x",
+    'y, h = RNN<hidden_size=5, activations=["LeakyRelu"], activation_alpha=[0.1]>(x, w, q, b)',
+    opset=14,
+    **ONE,
+)
+case(
+    "RNN_affine",
+    "float[4,2,3] x",
+    'y, h = RNN<hidden_size=5, activations=["Affine"], activation_alpha=[0.5], activation_beta=[0.2]>(x, w, q, b)',
+    opset=14,
+    **ONE,
+)
+case(
+    "GRU_hard",
+    "float[4,2,3] x",
+    'y, h = GRU<hidden_size=5, activations=["HardSigmoid","Softsign"]>(x, w, q, b)',
+    opset=14,
+    **THREE,
+)
+case(
+    "GRU_elu",
+    "float[4,2,3] x",
+    'y, h = GRU<hidden_size=5, activations=["Sigmoid","Elu"], activation_alpha=[0.7]>(x, w, q, b)',
+    opset=14,
+    **THREE,
+)
+case(
+    "LSTM_clip_open",
+    "float[s,b,3] x",
+    "y, h, c = LSTM<hidden_size=5, clip=9.0>(x, w, q, b)",
+    opset=14,
+    **FOUR,
+)
+case(
+    "LSTM_reverse_open",
+    "float[s,b,3] x",
+    'y, h, c = LSTM<hidden_size=5, direction="reverse">(x, w, q, b)',
+    opset=14,
+    **FOUR,
+)
+case(
+    "LSTM_reverse_long",
+    "float[70,2,3] x",
+    'y, h, c = LSTM<hidden_size=5, direction="reverse">(x, w, q, b)',
+    opset=14,
+    **FOUR,
+)
+case(
+    "GRU_reverse_open",
+    "float[s,b,3] x",
+    'y, h = GRU<hidden_size=5, direction="reverse">(x, w, q, b)',
+    opset=14,
+    **THREE,
+)
+case(
+    "GRU_long_lens",
+    "float[70,2,3] x, int32[2] n",
+    'y, h = GRU<hidden_size=5, direction="bidirectional">(x, w, q, b, n)',
+    opset=14,
+    given={"n": np.array([66, 31])},
+    **BOTH,
+)

@@ -8,7 +8,13 @@ from iree.compiler import ir
 
 from fissile.dialect import ops_of
 from fissile.finding import Finding
-from fissile.passes.analysis.loops.branch_operands import carries_references, copied_operands
+from fissile.passes.analysis.loops.branch_operands import (
+    branches,
+    carries_references,
+    copied_operands,
+    mixed_blocks,
+    passes_numbers,
+)
 from fissile.passes.analysis.loops.registers import values_lost
 from fissile.passes.checks.numbers.branch_operands import check_branch_operands
 from fissile.passes.iree import ops as iree_ops
@@ -36,7 +42,7 @@ def lost_references(flags: Sequence[str], repair: bool) -> list[PhaseHook]:
         return []
 
     def act(module: Module) -> list[Finding]:
-        if not copied_operands(module.op.operation):
+        if not (copied_operands(module.op.operation) or mixed_blocks(module.op.operation)):
             return []
         lost = _losing(module, flags)
         found = check_branch_operands(*((_passing(module), False) if lost is None else (lost,)))
@@ -55,7 +61,9 @@ def lost_references(flags: Sequence[str], repair: bool) -> list[PhaseHook]:
 
 
 def _passing(module: Module) -> list[ir.Operation]:
-    return [one.branch for one in copied_operands(module.op.operation)]
+    """The branches that may lose something."""
+    copied = [one.branch for one in copied_operands(module.op.operation)]
+    return copied + [one for one in branches(module.op.operation) if passes_numbers(one)]
 
 
 def _losing(module: Module, flags: Sequence[str]) -> list[ir.Operation] | None:

@@ -41,4 +41,29 @@ vm.module @module {
   ^bb3(%e: !vm.ref<?>):
     vm.return
   }
+
+  // Numbers of 32 and of 64 bits for one block: all are passed with 64.
+  // CHECK-LABEL: vm.func private @two_widths
+  // CHECK-SAME:    (%[[X:.*]]: f32, %[[N:.*]]: i32)
+  // CHECK:         %[[BITS:.*]] = vm.bitcast.f32.i32 %[[X]]
+  // CHECK:         %[[WIDE:.*]] = vm.ext.i32.i64.u %[[BITS]]
+  // CHECK:         vm.br ^bb1(%{{.*}}, %[[WIDE]] : i64, i64)
+  // CHECK:       ^bb1(%{{.*}}: i64, %[[ARGUMENT:.*]]: i64):
+  // CHECK:         %[[HALF:.*]] = vm.trunc.i64.i32 %[[ARGUMENT]]
+  // CHECK:         vm.bitcast.i32.f32 %[[HALF]]
+  vm.func private @two_widths(%x: f32, %n: i32) -> f32 {
+    %zero = vm.const.i64.zero
+    vm.br ^bb1(%zero, %x : i64, f32)
+  ^bb1(%i: i64, %y: f32):
+    vm.return %y : f32
+  }
+
+  // One width.
+  // CHECK-LABEL: vm.func private @one_width
+  // CHECK-NOT:     vm.ext
+  vm.func private @one_width(%x: f32, %n: i32) -> f32 {
+    vm.br ^bb1(%n, %x : i32, f32)
+  ^bb1(%i: i32, %y: f32):
+    vm.return %y : f32
+  }
 }
