@@ -144,7 +144,7 @@ def test_a_model_of_an_old_opset_is_converted(tmp_path, name):
     form = Form(name, tmp_path, "onnx")
     report = form.compiled("local-task")
     [finding] = [one for one in report.findings if one.code == "FIS421"]
-    assert finding.severity.value == "repaired" and "opset" in finding.helps[0].done
+    assert finding.severity.value == "repaired" and finding.helps[0].remedy == "onnx-opset"
     assert form.is_right("local-task")
 
 
@@ -153,9 +153,11 @@ def test_what_stock_reads_stays(tmp_path, name):
     form = Form(name, tmp_path, "mlir")
     report = form.compiled("local-task")
     assert not {one.code for one in report.findings} & {"FIS162", "FIS421"}
-    stock = tmp_path / "stock.vmfb"
-    assert compile_stock(form.source, stock, [*CPU], timeout=300.0) is None
-    assert form.built.read_bytes() == stock.read_bytes() and form.is_right("local-task")
+    assert form.is_right("local-task")
+    if not report.findings:  # no check of a size was added
+        stock = tmp_path / "stock.vmfb"
+        assert compile_stock(form.source, stock, [*CPU], timeout=300.0) is None
+        assert form.built.read_bytes() == stock.read_bytes()
 
 
 def test_an_imported_model_that_wraps_ends(tmp_path):
