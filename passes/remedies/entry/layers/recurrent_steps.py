@@ -68,7 +68,7 @@ def step(
         old = torch.apply("aten.linear", [hidden, weight, bias], type_of(product))
     if kind == GRU:
         return [_gru(_split(product, 3), [None] * 3 if old is None else _split(old, 3), hidden)]
-    both = _plus(product, old)
+    both = plus(product, old)
     if kind != LSTM:
         return [_unary("tanh" if kind == TANH else "relu", both)]
     shown, cell = _lstm(_split(both, 4), states[1])
@@ -79,16 +79,16 @@ def step(
 
 
 def _gru(new: Sequence[ir.Value], old: Sequence[ir.Value | None], hidden: ir.Value) -> ir.Value:
-    reset, update = (_unary("sigmoid", _plus(new[k], old[k])) for k in (0, 1))
-    candidate = _unary("tanh", _plus(new[2], None if old[2] is None else _mul(reset, old[2])))
+    reset, update = (_unary("sigmoid", plus(new[k], old[k])) for k in (0, 1))
+    candidate = _unary("tanh", plus(new[2], None if old[2] is None else times(reset, old[2])))
     kept = torch.apply("aten.sub.Tensor", [hidden, candidate, torch.integer(1)], type_of(hidden))
-    return _plus(_mul(kept, update), candidate)
+    return plus(times(kept, update), candidate)
 
 
 def _lstm(gates: list[ir.Value], cell: ir.Value) -> list[ir.Value]:
     taken, kept, shown = (_unary("sigmoid", gates[k]) for k in (0, 1, 3))
-    cell = _plus(_mul(kept, cell), _mul(taken, _unary("tanh", gates[2])))
-    return [_mul(shown, _unary("tanh", cell)), cell]
+    cell = plus(times(kept, cell), times(taken, _unary("tanh", gates[2])))
+    return [times(shown, _unary("tanh", cell)), cell]
 
 
 def _split(value: ir.Value, count: int) -> list[ir.Value]:
@@ -111,11 +111,13 @@ def _unary(name: str, value: ir.Value) -> ir.Value:
     return torch.apply(f"aten.{name}", [value], type_of(value))
 
 
-def _plus(one: ir.Value, other: ir.Value | None) -> ir.Value:
+def plus(one: ir.Value, other: ir.Value | None) -> ir.Value:
+    """``one + other``; ``one`` alone where there is no other."""
     if other is None:
         return one
     return torch.apply("aten.add.Tensor", [one, other, torch.integer(1)], type_of(one))
 
 
-def _mul(one: ir.Value, other: ir.Value) -> ir.Value:
+def times(one: ir.Value, other: ir.Value) -> ir.Value:
+    """``one * other``, of the shape of ``one``."""
     return torch.apply("aten.mul.Tensor", [one, other], type_of(one))

@@ -16,7 +16,7 @@ from .. import torch_ops as torch
 from ..front_end import FRONT_END_OP, FrontEndRemedy
 from ..torch_ops import TensorType
 from .gate_functions import clamped, gate_functions
-from .recurrent_steps import type_of
+from .recurrent_steps import plus, times, type_of
 from .time_steps import over_time, select, unsqueeze
 
 _DEFAULTS = {"onnx.LSTM": ("Sigmoid", "Tanh", "Tanh"), "onnx.GRU": ("Sigmoid", "Tanh"), "onnx.RNN": ("Tanh",)}
@@ -145,17 +145,17 @@ class _Direction:
     def lstm(self, product: ir.Value, states: Sequence[ir.Value], at_rest: bool) -> list[ir.Value]:
         hidden, cell = states
         gate, candidate, shown = self.functions
-        taken, put_out, kept, new = self._split(_plus(product, self._of_hidden(hidden, at_rest)), 4)
+        taken, put_out, kept, new = self._split(plus(product, self._of_hidden(hidden, at_rest)), 4)
         peeps = [None] * 3 if self.peepholes is None else self._split(self.peepholes, 3)
-        taken = gate(self._clipped(_plus(taken, _peep(peeps[0], cell))))
+        taken = gate(self._clipped(plus(taken, _peep(peeps[0], cell))))
         kept = (
             _rest(taken)
             if self.layer.input_forget
-            else gate(self._clipped(_plus(kept, _peep(peeps[2], cell))))
+            else gate(self._clipped(plus(kept, _peep(peeps[2], cell))))
         )
-        cell = _plus(_times(kept, cell), _times(taken, candidate(self._clipped(new))))
-        put_out = gate(self._clipped(_plus(put_out, _peep(peeps[1], cell))))
-        return [_times(put_out, shown(cell)), cell]
+        cell = plus(times(kept, cell), times(taken, candidate(self._clipped(new))))
+        put_out = gate(self._clipped(plus(put_out, _peep(peeps[1], cell))))
+        return [times(put_out, shown(cell)), cell]
 
     def gru(self, product: ir.Value, states: Sequence[ir.Value], at_rest: bool) -> list[ir.Value]:
         (hidden,) = states
@@ -168,18 +168,18 @@ class _Direction:
         else:
             of_input, last = product, None
             both = self._linear(hidden, 0, -width, at_rest)
-        update, reset = self._split(_plus(_cut(of_input, 0, -width), both), 2)
+        update, reset = self._split(plus(_cut(of_input, 0, -width), both), 2)
         update, reset = gate(self._clipped(update)), gate(self._clipped(reset))
         if self.layer.reset_after:
-            inner = None if last is None else _times(reset, last)
+            inner = None if last is None else times(reset, last)
         else:
-            inner = self._linear(None if at_rest else _times(reset, hidden), 2 * width, None, at_rest)
-        new = candidate(self._clipped(_plus(_cut(of_input, 2 * width, None), inner)))
-        return [_plus(_times(_rest(update), new), _times(update, hidden))]
+            inner = self._linear(None if at_rest else times(reset, hidden), 2 * width, None, at_rest)
+        new = candidate(self._clipped(plus(_cut(of_input, 2 * width, None), inner)))
+        return [plus(times(_rest(update), new), times(update, hidden))]
 
     def rnn(self, product: ir.Value, states: Sequence[ir.Value], at_rest: bool) -> list[ir.Value]:
         (hidden,) = states
-        return [self.functions[0](self._clipped(_plus(product, self._of_hidden(hidden, at_rest))))]
+        return [self.functions[0](self._clipped(plus(product, self._of_hidden(hidden, at_rest))))]
 
     def _of_hidden(self, hidden: ir.Value, at_rest: bool) -> ir.Value | None:
         return self._linear(hidden, 0, None, at_rest)
@@ -212,18 +212,8 @@ def _cut(value: ir.Value, begin: int, end: int | None) -> ir.Value:
     return torch.sliced(value, len(type_of(value).shape) - 1, begin, end)
 
 
-def _plus(one: ir.Value, other: ir.Value | None) -> ir.Value:
-    if other is None:
-        return one
-    return torch.apply("aten.add.Tensor", [one, other, torch.integer(1)], type_of(one))
-
-
-def _times(one: ir.Value, other: ir.Value) -> ir.Value:
-    return torch.apply("aten.mul.Tensor", [one, other], type_of(one))
-
-
 def _peep(weights: ir.Value | None, cell: ir.Value) -> ir.Value | None:
-    return None if weights is None else _times(cell, weights)
+    return None if weights is None else times(cell, weights)
 
 
 def _rest(value: ir.Value) -> ir.Value:
