@@ -62,9 +62,7 @@ def program(name: str) -> tuple[onnx.ModelProto, list[np.ndarray], list[np.ndarr
     from onnx.reference import ReferenceEvaluator
 
     onnxruntime.set_default_logger_severity(4)
-    head, body, opset, given, weights = _PROGRAMS[name]
-    model = _model(head, body, opset, weights)
-    arguments = [argument(one, given) for one in ARGUMENT.findall(head.partition("=>")[0])]
+    model, arguments = model_of(name)
     call = dict(zip((one.name for one in model.graph.input), arguments, strict=True))
     try:
         session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -75,6 +73,17 @@ def program(name: str) -> tuple[onnx.ModelProto, list[np.ndarray], list[np.ndarr
         except Exception:  # whatever it raises
             return None
     return model, arguments, [np.asarray(one) for one in results]
+
+
+def names() -> list[str]:
+    return list(_PROGRAMS)
+
+
+def model_of(name: str, opset: int = 0) -> tuple[onnx.ModelProto, list[np.ndarray]]:
+    """The model, in ``opset`` if that is not 0, and the arguments. Raises what the onnx package raises of a model that is none there."""
+    head, body, own, given, weights = _PROGRAMS[name]
+    model = _model(head, body, opset or own, weights)
+    return model, [argument(one, given) for one in ARGUMENT.findall(head.partition("=>")[0])]
 
 
 def argument(written: Sequence[str], given: dict) -> np.ndarray:

@@ -75,7 +75,7 @@ def _import(job: dict) -> dict:
     numbers = {kind: onnx_nodes.number_of(definable[kind]) for kind in untyped}
     opset = _opset(model)
     if RAISED in job["expand"]:
-        model = _raised(model)
+        model = raised(model)
     kinds = [kind for kind in (*job["expand"], *untyped) if kind != RAISED]
     if kinds:
         model = _expanded(model, kinds)
@@ -147,7 +147,7 @@ def _opset(model) -> int:
     return next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), 0)
 
 
-def _raised(model):
+def raised(model):
     """``model`` with its ops as a newer opset has them, by the converter of the onnx package; a new node has the number of the one behind it.
 
     Raises what the converter raises for the last of the opsets.
@@ -162,17 +162,17 @@ def _raised(model):
         raise ValueError("the converter takes Hardmax, which merges dimensions up to opset 12, as it is")
     first, last = NEWEST_OPSETS
     try:
-        raised = version_converter.convert_version(model, first)
+        newer = version_converter.convert_version(model, first)
     except Exception:  # whatever it raises for an op that it does not convert
-        raised = version_converter.convert_version(model, last)
+        newer = version_converter.convert_version(model, last)
     name = ""
-    for node in reversed(list(onnx_nodes.all_nodes(raised.graph))):
+    for node in reversed(list(onnx_nodes.all_nodes(newer.graph))):
         name = node.name = node.name or name
         if node.op_type == "Resize" and opset <= _ASYMMETRIC:
             kept = [one for one in node.attribute if one.name not in _PLACES]
             del node.attribute[:]
             node.attribute.extend([*kept, *(helper.make_attribute(*item) for item in _PLACES.items())])
-    return onnx.shape_inference.infer_shapes(raised, data_prop=True)
+    return onnx.shape_inference.infer_shapes(newer, data_prop=True)
 
 
 def _expanded(model, kinds: Sequence[str]):
