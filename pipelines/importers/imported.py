@@ -200,8 +200,9 @@ def with_import(
                 _import(path, kind, folder, [name for name, _why in (*tried.expanded, blamed)], repair),
                 expanded=(*tried.expanded, blamed),
             )
-        except PassFailed:  # the definition does not hold for what the node is given
-            break
+        except PassFailed:  # the definition does not hold for what the node is given, or the converter takes another op as it is
+            tried = replace(tried, can_expand=tried.can_expand - {blamed[0]}, own=tried.own - {blamed[0]})
+            continue
         report = run(tried)
     left = {(error.code, error.target) for error in report.errors}
     entered = not any(code == NOT_LOWERED for code, _target in left) and not any(

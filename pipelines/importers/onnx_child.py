@@ -74,11 +74,13 @@ def _import(job: dict) -> dict:
     untyped = [kind for kind, node in definable.items() if node] if job.get("define") else []
     numbers = {kind: onnx_nodes.number_of(definable[kind]) for kind in untyped}
     opset = _opset(model)
+    before, after = _around(job["expand"])
+    if before or untyped:  # the converter knows neither ops of other domains nor those of later versions
+        model = _expanded(model, [*untyped, *before])
     if RAISED in job["expand"]:
         model = raised(model)
-    kinds = [kind for kind in (*job["expand"], *untyped) if kind != RAISED]
-    if kinds:
-        model = _expanded(model, kinds)
+    if after:
+        model = _expanded(model, after)
     context = ir.Context()
     info = onnx_importer.ModelInfo(model)
     module = info.create_module(context=context).operation
@@ -98,6 +100,12 @@ def _import(job: dict) -> dict:
         "own": sorted(definable),
         "defined": numbers,
     }
+
+
+def _around(kinds: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What is expanded in the model as it is, and what in the converted one."""
+    at = kinds.index(RAISED) if RAISED in kinds else len(kinds)
+    return list(kinds[:at]), list(kinds[at + 1 :])
 
 
 def _loaded(tool, arguments: argparse.Namespace, define: bool):

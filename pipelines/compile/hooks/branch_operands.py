@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from iree.compiler import ir
 
@@ -32,9 +32,12 @@ MOST_OPS = 3000
 LSTM's training step take 0.11 s."""
 
 
-def lost_references(flags: Sequence[str], repair: bool) -> list[PhaseHook]:
-    """Finds FIS173, and repairs it where ``repair`` says so. Only a program with a branch that passes two references stops before its
-    code is written; one without loops or branches does not."""
+def lost_references(
+    flags: Sequence[str], repair: bool, is_asserted: Callable[[], bool] = lambda: False
+) -> list[PhaseHook]:
+    """Finds FIS173 and FIS197, and repairs them where ``repair`` says so. Only a program with a branch that passes two references stops before
+    its code is written; one without loops or branches does not. Registers of a module that ``is_asserted``, with checks that stock IREE's has
+    not, say what is lost there, and not what stock IREE loses."""
     carried: list[bool] = []
 
     def look(module: Module) -> list[Finding]:
@@ -52,7 +55,11 @@ def lost_references(flags: Sequence[str], repair: bool) -> list[PhaseHook]:
 
         remedy, repaired = SeparateBranchOperands(), module.clone()
         repairing.run(repaired, remedy, [])
-        return found if _losing(repaired, flags) else repairing.apply(module, remedy, found)
+        if _losing(repaired, flags):
+            return found
+        if lost is not None and is_asserted():
+            found = check_branch_operands(lost, sure=False)
+        return repairing.apply(module, remedy, found)
 
     return [
         PhaseHook(DISPATCHES_CONFIGURED_AT, "branches with references", look),

@@ -108,7 +108,7 @@ class HookPlan:
         ]
         of_loops = (
             *of_schedule(request.repair != "off"),
-            *lost_references(request.flags, request.repair != "off"),
+            *lost_references(request.flags, request.repair != "off", lambda: self._asserted),
         )
         hooks += [self._own(hook.phase, hook.name, hook.act, hook.wanted) for hook in of_loops]
         if request.repair != "off":

@@ -151,6 +151,7 @@ CASES = (
     case(
         "storage/loop_always_fails",
         "llvm-cpu",
+        "FIS197",
         checked=True,
         calls=[((TEN, "0"), "f32=0"), ((TEN, "1"), REFUSED)],
     ),

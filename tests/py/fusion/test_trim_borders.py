@@ -55,7 +55,7 @@ def test_the_same_numbers_where_stock_refuses(tmp_path, height, width, window, s
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(convolution(height, width, window, stride))
     refused = fissile.compile(source, output, list(CPU), repair="off", check=False)
-    assert [f.code for f in refused.errors] == ["FIS001"] and not output.exists()
+    assert [f.code for f in refused.errors] == ["FIS408"] and not output.exists()
     report = fissile.compile(source, output, list(CPU), check=False)
     assert [(f.code, f.severity.value) for f in report.findings] == [("FIS119", "repaired")]
     assert "inferred" in report.findings[0].stock
