@@ -358,3 +358,42 @@ func.func @f(%first: i64, %rounds: i64) -> i64 {
 """,
     ),
 )
+define(
+    "FIS198",
+    "lost-offset",
+    "the numbers will be wrong: a loop begins with another part of the buffer",
+    "A loop on the host passes on a tensor of sizes that the call decides. IREE packs the tensor into one buffer with others, and the loop "
+    "reads what lies at the beginning of that buffer: a sequence model begins with other states.",
+    "IREE 3.13 passes a buffer and an offset for each tensor: the aligned size of what lies in front of it. Its analysis of integer ranges has none "
+    "for `util.align` of a size that could overflow 64 bits (two unknown dimensions), and takes it for a value that never arrives: "
+    "where a loop goes on with a tensor at offset 0, IREE makes 0 of both. fissile reports the offsets that become another one in a copy.",
+    "fissile puts the tensor behind a barrier, in a buffer of its own (`fissile-hold-passed-tensors`): the host waits for it once for each loop.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<?x?xf32>, %one: index, %n: index) -> tensor<?x?xf32> {
+  %a = arith.addf %x, %x : tensor<?x?xf32>
+  %b = arith.mulf %a, %x : tensor<?x?xf32>
+  %r = scf.for %i = %one to %n step %one iter_args(%v = %b) -> tensor<?x?xf32> {
+    %w = arith.addf %v, %a : tensor<?x?xf32>
+    scf.yield %w : tensor<?x?xf32>
+  }
+  %z = arith.mulf %r, %a : tensor<?x?xf32>
+  return %z : tensor<?x?xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<?x4xf32>, %one: index, %n: index) -> tensor<?x4xf32> {
+  %a = arith.addf %x, %x : tensor<?x4xf32>
+  %b = arith.mulf %a, %x : tensor<?x4xf32>
+  %r = scf.for %i = %one to %n step %one iter_args(%v = %b) -> tensor<?x4xf32> {
+    %w = arith.addf %v, %a : tensor<?x4xf32>
+    scf.yield %w : tensor<?x4xf32>
+  }
+  %z = arith.mulf %r, %a : tensor<?x4xf32>
+  return %z : tensor<?x4xf32>
+}
+""",
+    ),
+)

@@ -38,6 +38,15 @@ STREAM_FROM_ALLOCATION = "builtin.module(iree-stream-cmd-transformation-pipeline
 """Phase stream in two parts: in between, the transients of a region have lifetimes and no offsets yet. A second
 iree-stream-schedule-allocation, with which the second part begins, finds nothing to do."""
 
+OFFSETS_PASSED_ON = (
+    "builtin.module(util.func(iree-stream-pack-constants,iree-stream-layout-slices,canonicalize),"
+    "util.initializer(iree-stream-pack-constants,iree-stream-layout-slices,canonicalize),"
+    "iree-util-propagate-subranges,util.func(canonicalize,cse),util.initializer(canonicalize,cse))"
+)
+"""What follows STREAM_UP_TO_ALLOCATION in phase stream, up to where loops and branches pass on a buffer and an offset for each tensor."""
+INTEGERS_FOLDED = "builtin.module(iree-util-optimize-int-arithmetic)"
+"""What replaces host integers that are constants as far as their ranges are known, next in that phase."""
+
 RELEASES_AT_RUN_TIME = "func.func(ownership-based-buffer-deallocation,buffer-deallocation-simplification,bufferization-lower-deallocations)"
 """MLIR's placement of releases for one function, with flags where the path decides who owns a buffer."""
 

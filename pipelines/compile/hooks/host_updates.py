@@ -38,6 +38,7 @@ from ...session import Module, PhaseFailed, Session
 from . import global_order, repairing
 from .guard import GUARDED_AT
 from .late_reads import updated_before_read
+from .lost_offsets import offsets_kept
 
 if TYPE_CHECKING:
     from fissile.passes.remedies.remedy import Remedy
@@ -177,6 +178,7 @@ def hooks(session: Session, repair: bool) -> list[PhaseHook]:
         single_elements(repair),
         returned_arguments(session, repair),
         updated_before_read(session, repair),
+        offsets_kept(session, repair),
         *global_order.scheduled_accesses(session, repair),
     ]
 

@@ -48,12 +48,7 @@ def over_time(
 def _looped(
     products: ir.Value, dim: int, states: Sequence[ir.Value], advance: Advance, *, backwards: bool
 ) -> tuple[ir.Value, list[ir.Value]]:
-    """The same as a loop, which carries the states and the output.
-
-    A step takes the first states from in front of the loop, and not from what the loop carries: IREE 3.13 may read what a loop of tensors
-    of unknown size starts with at another offset of the buffer that it shares with others (`iree-util-apply-patterns` takes the offset that
-    the loop yields for that of the first round, too). Each step overwrites its part of the output, which may start as anything.
-    """
+    """The same as a loop, which carries the states and the output. Each step overwrites its part of that, which may start as anything."""
     one, whole, number = torch.integer(1), torch.boolean(True), torch.integer(dim)
     count, last = torch.size(products, dim), None
     if backwards:
@@ -66,7 +61,6 @@ def _looped(
     block = loop.regions[0].blocks.append(one.type, *types)
     with ir.InsertionPoint(block):
         moment, *now, output = block.arguments
-        now = [_where_zero(moment, old, new) for old, new in zip(states, now, strict=True)]
         if last is not None:
             moment = torch.apply("aten.sub.int", [last, moment], one.type)
         made, now = advance(select(products, dim, moment), now, moment, False)
@@ -75,13 +69,7 @@ def _looped(
         output = torch.apply("aten.slice_scatter", [output, *part], output.type)
         ir.Operation.create("torch.prim.Loop.condition", [], [whole, *now, output])
     *ended, output = loop.results
-    return output, [_where_zero(count, old, new) for old, new in zip(states, ended, strict=True)]
-
-
-def _where_zero(number: ir.Value, one: ir.Value, other: ir.Value) -> ir.Value:
-    """``one`` where ``number`` is 0, ``other`` elsewhere."""
-    chosen = torch.apply("aten.eq.Scalar", [torch.literal("0", "si64"), number], torch.TensorType((), "i1"))
-    return torch.apply("aten.where.self", [chosen, one, other], type_of(other))
+    return output, ended
 
 
 def select(value: ir.Value, dim: int, index: ir.Value) -> ir.Value:
