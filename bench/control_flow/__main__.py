@@ -18,6 +18,7 @@ import bench.control_flow
 from fissile.pipelines.process.child import run_child
 
 from .program import Call, Program
+from .square import Square
 from .stateful import Dynamic, Remembering, Stateful
 from .updating import Updating
 
@@ -27,6 +28,7 @@ KINDS = {
     "remembering": Remembering,
     "dynamic": Dynamic,
     "updating": Updating,
+    "square": Square,
 }
 FLAGS = {
     "llvm-cpu": ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
@@ -55,7 +57,14 @@ def judged(words: list[str], program: Program, folder: Path, target: str) -> tup
 def called(module: Path, program: Program, driver: str) -> str:
     """What the calls come to, all in one session."""
     given = json.dumps([[call.x0.tolist(), call.x1.tolist(), call.n] for call in CALLS])
-    words = [sys.executable, "-m", "bench.control_flow.session", str(module), driver]
+    words = [
+        sys.executable,
+        "-m",
+        "bench.control_flow.session",
+        str(module),
+        driver,
+        "x".join(map(str, program.SHAPE)),
+    ]
     try:
         ended = subprocess.run(words, input=given, capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:

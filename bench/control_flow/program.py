@@ -33,6 +33,7 @@ class Program:
     """
 
     TYPE: ClassVar[str] = STATIC
+    SHAPE: ClassVar[tuple[int, ...]] = (4,)
 
     def __init__(self, seed: int) -> None:
         self._draw, self._names = random.Random(seed), 0
@@ -74,6 +75,10 @@ class Program:
     def _constant(self, name: str, values: list[int]) -> list[str]:
         return [f"  %{name} = arith.constant dense<{values}> : {STATIC}"]
 
+    def _at(self, element: int) -> str:
+        """The position of that element, as constants."""
+        return f"%c{element}"
+
     def _name(self, letter: str) -> str:
         self._names += 1
         return f"{letter}{self._names}"
@@ -112,8 +117,8 @@ class Program:
             values[new][end] = values[source][start]
 
         lines = [
-            f"{indent}%{element} = tensor.extract %{source}[%c{start}] : {self.TYPE}",
-            f"{indent}%{new} = tensor.insert %{element} into %{target}[%c{end}] : {self.TYPE}",
+            f"{indent}%{element} = tensor.extract %{source}[{self._at(start)}] : {self.TYPE}",
+            f"{indent}%{new} = tensor.insert %{element} into %{target}[{self._at(end)}] : {self.TYPE}",
         ]
         return lines, step, [new]
 
@@ -166,7 +171,7 @@ class Program:
         if tested is not None:
             go = f"go{loop}"
             test += [
-                f"{indent}  %e{loop} = tensor.extract %{names[tested]}c[%c0] : {self.TYPE}",
+                f"{indent}  %e{loop} = tensor.extract %{names[tested]}c[{self._at(0)}] : {self.TYPE}",
                 f"{indent}  %less{loop} = arith.cmpi slt, %e{loop}, %limit : i32",
                 f"{indent}  %go{loop} = arith.andi %less{loop}, %more{loop} : i1",
             ]
@@ -200,7 +205,7 @@ class Program:
         lines = [f"{indent}%p{branch} = arith.cmpi eq, %n, %c{COUNT} : index"]
         if tested is not None:
             lines = [
-                f"{indent}%e{branch} = tensor.extract %{tested}[%c1] : {self.TYPE}",
+                f"{indent}%e{branch} = tensor.extract %{tested}[{self._at(1)}] : {self.TYPE}",
                 f"{indent}%p{branch} = arith.cmpi slt, %e{branch}, %limit : i32",
             ]
         lines.append(f"{indent}%{branch}:{count} = scf.if %p{branch} -> ({types}) {{")

@@ -1,6 +1,6 @@
-"""Calls of a module's function `main` in one session: `python -m bench.control_flow.session MODULE DRIVER`.
+"""Calls of a module's function `main` in one session: `python -m bench.control_flow.session MODULE DRIVER SIZES`.
 
-Standard input is a JSON list of calls, each the arguments of one: lists of 32-bit integers, which are tensors, and numbers. Standard output is
+Standard input is a JSON list of calls, each the arguments of one: lists of 32-bit integers, which are tensors of the sizes (`2x2`), and numbers. Standard output is
 the results of each, read after the last call.
 """
 
@@ -14,17 +14,18 @@ import numpy as np
 
 
 def main() -> None:
-    module, driver = sys.argv[1:]
+    module, driver, sizes = sys.argv[1:]
+    shape = [int(size) for size in sizes.split("x")]
     config = rt.Config(driver)
     context = rt.SystemContext(config=config)
     context.add_vm_module(rt.VmModule.mmap(context.instance, module))
     function = context.modules.module["main"]
     results = [
-        function(*(np.array(v, np.int32) if isinstance(v, list) else v for v in call))
+        function(*(np.array(v, np.int32).reshape(shape) if isinstance(v, list) else v for v in call))
         for call in json.load(sys.stdin)
     ]
     rows = [result if isinstance(result, list | tuple) else [result] for result in results]
-    print(json.dumps([[_on_host(config.device, value).tolist() for value in row] for row in rows]))
+    print(json.dumps([[_on_host(config.device, value).ravel().tolist() for value in row] for row in rows]))
 
 
 def _on_host(device: rt.HalDevice, value: rt.DeviceArray) -> np.ndarray:

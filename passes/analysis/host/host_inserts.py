@@ -14,6 +14,8 @@ from .on_host import ops_on_host
 
 INSERT, FROM_ELEMENTS, STORE = "tensor.insert", "tensor.from_elements", iree_ops.FLOW_TENSOR_STORE
 
+_FROM_NOTHING = ("arith.constant", "tensor.empty")
+
 
 @dataclass(frozen=True)
 class HostInsert:
@@ -25,16 +27,20 @@ class HostInsert:
     place: Place | None
 
 
-def host_inserts(module: ir.Operation) -> list[HostInsert]:
-    """Every such op of ``module``, before dispatches are formed, in program order.
+def host_inserts(module: ir.Operation, constants: bool = False) -> list[HostInsert]:
+    """Every such op of ``module``, before dispatches are formed, in program order; ``constants``: each insert into a constant that computes
+    one, which IREE evaluates by a module of its own in global optimisation.
 
     IREE 3.13 makes a fill of a range out of each (`stream.tensor.fill`), and computes the range's length as the position that a
     tile of 1x1x… ends at, counted from its begin in a row-major order: 1 + the number of columns for a matrix, and not 1
     (EncodeHostTensors). With one dimension the two are the same.
     """
     found = []
+    known: dict[ir.Value, bool] = {}
     for op in ops_on_host(module):
-        if op.name not in (INSERT, FROM_ELEMENTS, STORE):
+        if op.name not in ((INSERT,) if constants else (INSERT, FROM_ELEMENTS, STORE)):
+            continue
+        if constants and not _is_constant(op, known):
             continue
         tensor_type = ir.RankedTensorType(op.results[0].type)
         several = op.name != FROM_ELEMENTS or len(op.operands) > 1
@@ -56,3 +62,17 @@ def _extra(shape: tuple[int | None, ...]) -> int | None:
         stride *= size
         extra += stride
     return extra
+
+
+def _is_constant(op: ir.Operation, known: dict[ir.Value, bool]) -> bool:
+    """Whether ``op`` computes a constant. ``known`` is what has been found out about values."""
+    if not len(op.operands):
+        return op.name in _FROM_NOTHING
+    for value in op.operands:
+        if value not in known:
+            known[value] = not isinstance(value.owner, ir.Block) and _is_constant(
+                value.owner.operation, known
+            )
+        if not known[value]:
+            return False
+    return True

@@ -136,7 +136,7 @@ class _Staleness:
 
     def _op(self, op: ir.Operation, stale: Stale, before: Sequence[ir.Operation]) -> None:
         if op.name not in _READS_NOTHING:
-            for value in op.operands:
+            for value in (*op.operands, *_arguments_returned(op)):
                 for update, target, itself in stale.get(value, ()):
                     # IREE sees the other uses of what is updated: where it is wrong all the same, it is FIS156.
                     if not itself:
@@ -211,6 +211,14 @@ def _bind(stale: Stale, value: ir.Value, by: By) -> None:
         stale[value] = frozenset((update, target, False) for update, target, _itself in by)
     else:
         stale.pop(value, None)
+
+
+def _arguments_returned(op: ir.Operation) -> list[ir.Value]:
+    """The tensors of the arguments that ``op`` returns as they came."""
+    if op.name != iree_ops.UTIL_RETURN:
+        return []
+    users = (use.owner.operation for value in op.operands for use in value.uses)
+    return [user.results[0] for user in users if user.name == iree_ops.HAL_TENSOR_IMPORT]
 
 
 def _is_tensor(value: ir.Value) -> bool:

@@ -18,6 +18,8 @@ from fissile.passes.iree import ops as iree_ops
 
 from ..host.on_host import ops_on_host
 from ..lifetime.joins import edges_of, ends_of
+from ..lifetime.ways_on import trips_of
+from .growing_loops import FOR
 
 _CARRIERS = (
     "scf.for",
@@ -104,9 +106,12 @@ def _meetings(module: ir.Operation) -> Iterator[tuple[ir.Operation, ir.Value, li
         for op in ops_on_host(function):
             if op.name == "arith.select":
                 found[op.results[0]] = (op, list(op.operands)[1:])
-            elif op.name in _CARRIERS:
+            elif op.name in _CARRIERS and (op.name != FOR or trips_of(op) not in (0, 1)):
                 for value, entry in edges_of(op):
-                    found.setdefault(value, (op, []))[1].append(entry.value)
+                    if op.name != FOR or value not in list(
+                        op.results
+                    ):  # of a loop that is known to run, the last values alone
+                        found.setdefault(value, (op, []))[1].append(entry.value)
         for value, (op, passed) in found.items():
             if isinstance(value.type, _INTEGERS) and any(one != passed[0] for one in passed):
                 yield op, value, [one for one in passed if one != value]

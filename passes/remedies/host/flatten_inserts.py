@@ -18,7 +18,7 @@ from fissile.passes.analysis.host.host_inserts import (
     HostInsert,
     host_inserts,
 )
-from fissile.passes.definition import Contract, register_pass
+from fissile.passes.definition import Contract, option, register_pass
 from fissile.passes.remedies.remedy import ON_TENSORS, Exactness, Remedy
 
 from ..narrow.packed_words import sizes_of
@@ -49,8 +49,10 @@ class FlattenInserts(Remedy):
     dialects: ClassVar[tuple[str, ...]] = ("arith", "tensor")
     contract: ClassVar[Contract] = ON_TENSORS
 
+    constants: bool = option(False, "only those that compute a constant, at phase input")
+
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        flatten_inserts(host_inserts(op))
+        flatten_inserts(host_inserts(op, self.constants))
 
 
 def can_flatten(found: HostInsert) -> bool:

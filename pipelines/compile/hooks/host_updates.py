@@ -46,26 +46,27 @@ if TYPE_CHECKING:
 SINGLE_ELEMENTS, RETURNED_ARGUMENTS = "flatten-inserts", "keep-arguments"
 
 
-def single_elements(repair: bool) -> PhaseHook:
-    """Finds FIS141, and repairs it where ``repair`` says so."""
+def single_elements(repair: bool, constants: bool = False) -> PhaseHook:
+    """Finds FIS141, and repairs it where ``repair`` says so; ``constants``: that of constants, before IREE evaluates them."""
 
     def act(module: Module) -> list[Finding]:
-        inserts = host_inserts(module.op)
+        inserts = host_inserts(module.op, constants)
         if not inserts:
             return []
         from fissile.passes.remedies.host.flatten_inserts import FlattenInserts, can_flatten
 
         found = check_host_inserts(inserts)
         able = [can_flatten(one) for one in inserts]
+        remedy = FlattenInserts(constants)
         if repair and any(able):
             found = [
-                repairing.repaired(finding, FlattenInserts()) if yes else finding
+                repairing.repaired(finding, remedy) if yes else finding
                 for finding, yes in zip(found, able, strict=True)
             ]
-            repairing.run(module, FlattenInserts(), found)
+            repairing.run(module, remedy, found)
         return found
 
-    return PhaseHook(BOUNDARIES_PLACED_AT, SINGLE_ELEMENTS, act)
+    return PhaseHook(GUARDED_AT if constants else BOUNDARIES_PLACED_AT, SINGLE_ELEMENTS, act)
 
 
 def returned_arguments(session: Session, repair: bool) -> PhaseHook:
@@ -95,7 +96,8 @@ def returned_arguments(session: Session, repair: bool) -> PhaseHook:
 
 def findings_of_input(module: Module) -> list[Finding]:
     """What there is to repair in ``module`` at phase input."""
-    return [finding for row in ROWS if row.phase == GUARDED_AT for finding in row.find(module)]
+    found = [finding for row in ROWS if row.phase == GUARDED_AT for finding in row.find(module)]
+    return found + check_host_inserts(host_inserts(module.op, constants=True))
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,7 @@ def hooks(session: Session, repair: bool) -> list[PhaseHook]:
     """What is looked at and, where ``repair`` says so, repaired in every module that comes by."""
     return [
         *(row.hook(repair) for row in ROWS),
+        single_elements(repair, constants=True),
         single_elements(repair),
         returned_arguments(session, repair),
         updated_before_read(session, repair),

@@ -1,4 +1,13 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-flatten-inserts)' | FileCheck %s
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-flatten-inserts{constants=true})' | FileCheck %s --check-prefix=CONSTANTS
+
+// What a call decides is left to the time after global optimisation.
+// CONSTANTS-LABEL: func.func @insert
+// CONSTANTS-NOT:     tensor.collapse_shape
+// CONSTANTS-LABEL: func.func @constant
+// CONSTANTS:         tensor.collapse_shape
+// CONSTANTS-LABEL: func.func @store
+// CONSTANTS-NOT:     tensor.collapse_shape
 
 // One element at row * 8 + column.
 // CHECK-LABEL: func.func @insert
@@ -20,6 +29,14 @@ func.func @insert(%x: tensor<4x8xf32>, %v: f32, %i: index, %j: index) -> tensor<
 func.func @one(%x: tensor<8xf32>, %v: f32, %i: index) -> tensor<8xf32> {
   %r = tensor.insert %v into %x[%i] : tensor<8xf32>
   return %r : tensor<8xf32>
+}
+
+func.func @constant(%i: index) -> tensor<2x2xf32> {
+  %c1 = arith.constant 1 : index
+  %v = arith.constant 7.0 : f32
+  %k = arith.constant dense<[[3.0, 4.0], [6.0, 8.0]]> : tensor<2x2xf32>
+  %r = tensor.insert %v into %k[%c1, %c1] : tensor<2x2xf32>
+  return %r : tensor<2x2xf32>
 }
 
 // IREE's own op, which lists the sizes.

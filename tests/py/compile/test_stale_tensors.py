@@ -165,3 +165,23 @@ def test_not_repaired_it_is_written_with_a_warning_and_check_says_so(tmp_path):
     assert output.exists() and report.exit_code == 0
     checked = fissile.check(source, ["llvm-cpu"])
     assert ("FIS182", "warning") in [(f.code, f.severity.value) for f in checked.findings]
+
+
+def test_an_argument_that_a_loop_passes_on_is_returned_as_it_came(tmp_path):
+    """IREE knows that the second result is the argument, and returns that itself; the first one is it as well, after two iterations."""
+    source, output, stock = (tmp_path / name for name in ("in.mlir", "out.vmfb", "stock.vmfb"))
+    source.write_text(f"""
+func.func @main(%x: {T}, %z: {T}, %q: i32) -> ({T}, {T}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+{loop("z z", "", "f1 x", "%c0 to %c2")}
+  %w = tensor.insert %q into %r#0[%c2] : {T}
+  return %r#1, %w : {T}, {T}
+}}""")
+    given = (np.arange(1, 5, dtype=np.int32), np.zeros(4, np.int32), np.int32(7))
+    assert compile_stock(source, stock, CPU) is None
+    assert run(stock, given)[0].tolist() == [1, 2, 7, 4], "IREE has changed"
+    report = fissile.compile(source, output, [*CPU, "--guard=off"])
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS182", "repaired")]
+    assert [one.tolist() for one in run(output, given)] == [[1, 2, 3, 4], [1, 2, 7, 4]]

@@ -20,6 +20,14 @@ func.func @main(%c: f32, %i: index, %j: index, %k: index) -> tensor<2x3x4xf32> {
   %r = tensor.insert %c into %one[%i, %j, %k] : tensor<2x3x4xf32>
   return %r : tensor<2x3x4xf32>
 }"""
+CONSTANT = """
+func.func @main() -> tensor<2x2xf32> {
+  %c0 = arith.constant 0 : index
+  %k = arith.constant dense<[[3.0, 4.0], [6.0, 8.0]]> : tensor<2x2xf32>
+  %v = arith.constant 7.0 : f32
+  %r = tensor.insert %v into %k[%c0, %c0] : tensor<2x2xf32>
+  return %r : tensor<2x2xf32>
+}"""
 STORE = """
 func.func @main(%x: tensor<4x?xf32>, %c: f32, %i: index, %j: index) -> tensor<4x?xf32> {
   %c1 = arith.constant 1 : index
@@ -97,6 +105,7 @@ def inserted(x: np.ndarray, value, *at) -> np.ndarray:
             (np.float32(7), np.int64(1), np.int64(2), np.int64(3)),
             inserted(np.ones((2, 3, 4)), 7, 1, 2, 3),
         ),
+        (CONSTANT, (), [[7, 4], [6, 8]]),  # evaluated while IREE compiles
         (
             STORE,
             (np.ones((4, 5), np.float32), np.float32(7), np.int64(1), np.int64(3)),
@@ -104,7 +113,7 @@ def inserted(x: np.ndarray, value, *at) -> np.ndarray:
         ),
         (FROM_ELEMENTS, (np.float32(2), np.float32(3)), np.array([[2, 3], [3, 2], [2, 3]])),
     ],
-    ids=("matrix", "rank 3, the last element", "flow's store", "from elements"),
+    ids=("matrix", "rank 3, the last element", "constant", "flow's store", "from elements"),
 )
 def test_one_element_is_written(tmp_path, text, inputs, wanted):
     report, output = compiled(text, tmp_path)
