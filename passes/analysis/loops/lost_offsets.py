@@ -51,9 +51,10 @@ def passes_open_tensors(module: ir.Operation) -> bool:
 
 
 def tensors_passed(op: ir.Operation, inside: bool) -> list[tuple[ir.Operation, int]]:
-    """The tensors that a carrier begins with, or chooses from: user and operand number. ``inside``: those that its regions end with, too."""
+    """The tensors that a carrier begins with, or chooses from: user and operand number. ``inside``: those that its body ends with, too; what
+    the test of an scf.while passes on comes from one place."""
     enters = [] if op.name in ("scf.if", "scf.index_switch") else [op]
-    ends = ends_of(op) if inside or not enters else []
+    ends = [end for end in ends_of(op) if end.name != "scf.condition"] if inside or not enters else []
     return [
         (user, number)
         for user in (*enters, *ends)

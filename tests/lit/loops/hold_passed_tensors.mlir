@@ -28,8 +28,7 @@ func.func @begins(%x: tensor<?x?xf32>, %n: index) -> tensor<?x?xf32> {
 // CHECK:         return
 // INSIDE-LABEL: func.func @while
 // INSIDE:         scf.while
-// INSIDE:           util.optimization_barrier
-// INSIDE:           scf.condition
+// INSIDE-NEXT:      scf.condition
 // INSIDE:           util.optimization_barrier
 // INSIDE:           scf.yield
 func.func @while(%x: tensor<?x4xf32>, %p: i1) -> tensor<?x4xf32> {
