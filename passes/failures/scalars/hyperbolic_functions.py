@@ -1,0 +1,68 @@
+"""FIS193: hyperbolic functions and their inverses lose digits, up to all of them."""
+
+from __future__ import annotations
+
+from fissile.effect import Effect
+
+from ..failure import Failure, Stage, failure
+
+
+@failure
+class HyperbolicFunctions(Failure):
+    code = "FIS193"
+    name = "hyperbolic-functions"
+    title = "the numbers may be wrong: asinh of negative numbers, and other hyperbolic functions, lose digits"
+    what = (
+        "A dispatch computes sinh, cosh, asinh, acosh or atanh. asinh(-100) has three right digits and asinh(-10000) is "
+        "-inf; acosh of numbers above 1.8e19 is inf, and of those below -4096 -inf instead of NaN. sinh, asinh and atanh of numbers near 0 are 0 or have few "
+        "digits; sinh(89) and cosh(89) are inf."
+    )
+    why = (
+        "IREE 3.13 expands asinh(x) to log(x + sqrt(x * x + 1)), a difference of two nearly equal numbers where x is negative, and the others alike, on "
+        "the CPU, in SPIR-V and on CUDA; AMD's targets call library functions. Measured on llvm-cpu and lavapipe; no CUDA device was."
+    )
+    remedy = "fissile computes them of the magnitude, from log(1 + v) and exp(x) - 1 (`fissile-rewrite-hyperbolics`). float64 stays as it is."
+    effect = Effect.UNPROVED
+    stage = Stage.CONFIGURED
+    order = 50
+    target = "llvm-cpu"
+    fails = """\
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %empty = tensor.empty() : tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<64xf32>) outs(%empty : tensor<64xf32>) {
+  ^bb0(%a: f32, %_: f32):
+    %area = math.asinh %a : f32
+    linalg.yield %area : f32
+  } -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}
+"""
+    repaired_by = "fissile-rewrite-hyperbolics"
+
+    def concerns(self, backend):
+        return backend.spirv or backend.name in ("llvm-cpu", "cuda")
+
+    def may_occur(self, dispatch, configured):
+        from fissile.passes.analysis.scalars.hyperbolics import hyperbolics_in
+
+        return bool(hyperbolics_in(dispatch.inner_module()))
+
+    def detect(self, dispatch, code):
+        from fissile.passes.analysis.kernel.evidence import Evidence
+        from fissile.passes.analysis.scalars.hyperbolics import hyperbolics_in
+
+        names = dict.fromkeys(op.name.removeprefix("math.") for op in hyperbolics_in(code))
+        return Evidence(types=tuple(names))
+
+    def explain(self, dispatch, evidence, ops):
+        from fissile.finding import Finding
+        from fissile.passes.checks.dispatch_places import root_places
+
+        return Finding(
+            self.code,
+            f"the numbers may be wrong: {' and '.join(evidence.types)}, of which IREE loses digits",
+            subject=dispatch.name,
+            target=dispatch.target.name,
+            places=root_places(dispatch, ops),
+        )
