@@ -38,12 +38,14 @@ STREAM_FROM_ALLOCATION = "builtin.module(iree-stream-cmd-transformation-pipeline
 """Phase stream in two parts: in between, the transients of a region have lifetimes and no offsets yet. A second
 iree-stream-schedule-allocation, with which the second part begins, finds nothing to do."""
 
+_HOST_CLEANED = "util.func(canonicalize,cse),util.initializer(canonicalize,cse)"
 OFFSETS_PASSED_ON = (
     "builtin.module(util.func(iree-stream-pack-constants,iree-stream-layout-slices,canonicalize),"
-    "util.initializer(iree-stream-pack-constants,iree-stream-layout-slices,canonicalize),"
-    "iree-util-propagate-subranges,util.func(canonicalize,cse),util.initializer(canonicalize,cse))"
+    "util.initializer(iree-stream-pack-constants,iree-stream-layout-slices,canonicalize),iree-util-propagate-subranges,"
+    f"{_HOST_CLEANED},iree-util-fold-globals,iree-util-ipo,{_HOST_CLEANED})"
 )
-"""What follows STREAM_UP_TO_ALLOCATION in phase stream, up to where loops and branches pass on a buffer and an offset for each tensor."""
+"""What follows STREAM_UP_TO_ALLOCATION in phase stream, up to where loops and branches pass on a buffer, its size and an offset for each tensor, and
+globals that are constants are folded."""
 INTEGERS_FOLDED = "builtin.module(iree-util-optimize-int-arithmetic)"
 """What replaces host integers that are constants as far as their ranges are known, next in that phase."""
 

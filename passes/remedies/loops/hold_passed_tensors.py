@@ -45,6 +45,7 @@ class HoldPassedTensors(Remedy):
 
     ops: tuple[int, ...] = option((), "numbers of the loops and branches that pass tensors; empty: all")
     inside: bool = option(False, "hold what a loop's body ends with, too")
+    bare: bool = option(False, "do not read the sizes of what is held, which IREE may not find")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         for number, carrier in enumerate(carriers(op)):
@@ -53,4 +54,4 @@ class HoldPassedTensors(Remedy):
             for user, operand in tensors_passed(carrier, self.inside):
                 value = user.operands[operand]
                 with ir.InsertionPoint(user), user.location:
-                    user.operands[operand] = held(value, dynamic_sizes(value))
+                    user.operands[operand] = held(value, () if self.bare else dynamic_sizes(value))

@@ -35,7 +35,9 @@ def offsets_kept(session: Session, repair: bool) -> PhaseHook:
         from fissile.passes.remedies.loops.hold_passed_tensors import HoldPassedTensors
 
         known = _known(lost, len(every))
-        for remedy in (HoldPassedTensors(ops=known), HoldPassedTensors(ops=known, inside=True)):
+        ways = ((inside, bare) for inside in (False, True) for bare in (False, True))
+        for inside, bare in ways:
+            remedy = HoldPassedTensors(known, inside, bare)
             repaired = module.clone()
             repairing.run(repaired, remedy, [])
             if _lost(repaired, session) == []:
