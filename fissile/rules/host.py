@@ -316,3 +316,51 @@ func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {
 """,
     ),
 )
+define(
+    "FIS194",
+    "dropped-wait",
+    "the numbers may be wrong: a command buffer begins before what it reads is there",
+    "A program waits on the host (for an element that decides a branch, for constants), and a command buffer behind it uses what is waited for and other "
+    'tensors. It does not wait for those: a call fails now and then with "transient buffer has not been committed", or reads what is not written yet.',
+    "IREE 3.13 turns a wait of the host into one of the command buffer (ChainDependentAwaits): the wait takes the place of what "
+    "the command buffer waited for before, and is not added to it.",
+    "fissile adds the allocation of the storage, and what writes into it, to what the command buffer waits for (`fissile-add-waits`). That is "
+    "looked at in a straight line; over the edges of branches it is not.",
+    effect=Effect.MAY_BE_WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<?x?xi32>, %y: tensor<?x?xi32>) -> (tensor<?x?xi32>, tensor<?x?xi32>, tensor<?x?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %limit = arith.constant 50 : i32
+  %few0 = arith.constant dense<[[4, 1], [0, 2]]> : tensor<2x2xi32>
+  %few = tensor.cast %few0 : tensor<2x2xi32> to tensor<?x?xi32>
+  %many0 = arith.constant dense<[[0, 4], [7, 7]]> : tensor<2x2xi32>
+  %many = tensor.cast %many0 : tensor<2x2xi32> to tensor<?x?xi32>
+  %d = arith.subi %many, %y : tensor<?x?xi32>
+  %e = tensor.extract %d[%c0, %c1] : tensor<?x?xi32>
+  %is_less = arith.cmpi slt, %e, %limit : i32
+  %r:2 = scf.if %is_less -> (tensor<?x?xi32>, tensor<?x?xi32>) {
+    %l:2 = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %few, %b = %many) -> (tensor<?x?xi32>, tensor<?x?xi32>) {
+      %v = arith.maxsi %y, %x : tensor<?x?xi32>
+      scf.yield %a, %v : tensor<?x?xi32>, tensor<?x?xi32>
+    }
+    scf.yield %l#1, %l#0 : tensor<?x?xi32>, tensor<?x?xi32>
+  } else {
+    scf.yield %y, %many : tensor<?x?xi32>, tensor<?x?xi32>
+  }
+  %z = arith.muli %x, %r#0 : tensor<?x?xi32>
+  return %r#0, %r#1, %z : tensor<?x?xi32>, tensor<?x?xi32>, tensor<?x?xi32>
+}
+""",
+        """\
+func.func @f(%x: tensor<?x?xi32>, %y: tensor<?x?xi32>) -> (tensor<?x?xi32>, tensor<?x?xi32>, tensor<?x?xi32>) {
+  %v = arith.maxsi %y, %x : tensor<?x?xi32>
+  %z = arith.muli %x, %v : tensor<?x?xi32>
+  return %v, %y, %z : tensor<?x?xi32>, tensor<?x?xi32>, tensor<?x?xi32>
+}
+""",
+    ),
+)

@@ -1,4 +1,5 @@
-"""What IREE schedules wrongly, seen in the schedule itself: storage that is freed too early (FIS303), copies that are replayed (FIS175)."""
+"""What IREE schedules wrongly, seen in the schedule itself: storage that is freed too early (FIS303), copies that are replayed (FIS175), command
+buffers that wait for too little (FIS194)."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ from iree.compiler import ir
 from fissile.finding import Finding
 from fissile.passes.analysis.host.early_releases import early_releases, released_parts
 from fissile.passes.analysis.loops.branch_operands import carries_references
+from fissile.passes.analysis.loops.dropped_waits import dropped_waits
 from fissile.passes.analysis.program.replayed_copies import replayed_copies
 from fissile.passes.catalogue import find_pass
 from fissile.passes.checks.numbers.replayed_copies import check_replayed_copies
+from fissile.passes.checks.storage.dropped_waits import check_dropped_waits
 from fissile.passes.checks.storage.lifetimes import check_early_releases, check_released_parts
 from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
 
@@ -29,6 +32,7 @@ def of_schedule(repair: bool) -> tuple[PhaseHook, ...]:
     return (
         _hook("early deallocations", _freed_early, "fissile-drop-early-releases", repair),
         _hook("replayed copies", _replayed, "fissile-record-once", repair),
+        _hook("dropped waits", _not_waited_for, "fissile-add-waits", repair),
     )
 
 
@@ -46,6 +50,10 @@ def _freed_early(module: ir.Operation) -> list[Finding]:
 
 def _replayed(module: ir.Operation) -> list[Finding]:
     return check_replayed_copies(replayed_copies(module))
+
+
+def _not_waited_for(module: ir.Operation) -> list[Finding]:
+    return check_dropped_waits(dropped_waits(module))
 
 
 def _hook(
