@@ -29,12 +29,12 @@ def offsets_kept(session: Session, repair: bool) -> PhaseHook:
         if not passes_open_tensors(module.op) or not (lost := _lost(module, session)):
             return []
         every = carriers(module.op)
-        found = check_lost_offsets(every[number] for number in _known(lost, len(every)))
+        known = _known(lost, len(every))
+        found = check_lost_offsets(every[number] for number in known)
         if not repair:
             return found
         from fissile.passes.remedies.loops.hold_passed_tensors import HoldPassedTensors
 
-        known = _known(lost, len(every))
         ways = ((inside, bare) for inside in (False, True) for bare in (False, True))
         for inside, bare in ways:
             remedy = HoldPassedTensors(known, inside, bare)
