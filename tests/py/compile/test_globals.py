@@ -39,6 +39,8 @@ func.func @main(%x: {T}, %y: {T}, %n: index) -> {T} {{
 class Program:
     """``text``, and what NumPy computes for it, as the programs of bench.control_flow: ``step`` is given what the globals hold."""
 
+    SHAPE = (4,)
+
     def __init__(self, text, step):
         self.text, self._step = text, step
 
