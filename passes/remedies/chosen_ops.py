@@ -1,4 +1,4 @@
-"""The source ops that a pass has to change, by index."""
+"""The ops that a pass has to change, by index."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from iree.compiler import ir
 from fissile.errors import UsageError
 
 
-def check_indices(indices: Sequence[int], known: Sequence[ir.Operation], name: str) -> None:
-    """Raises UsageError where an index is none of ``known``, the source ops of a module; ``name`` is the pass's."""
+def check_indices(
+    indices: Sequence[int], known: Sequence[ir.Operation], name: str, kind: str = "source op"
+) -> None:
+    """Raises UsageError where an index is none of ``known``, the ops of a module that are of that ``kind``; ``name`` is the pass's."""
     for index in indices:
         if not 0 <= index < len(known):
             there = (
-                f"the module has {len(known)} source op{'s' if len(known) != 1 else ''}; indices count from 0"
+                f"the module has {len(known)} {kind}{'s' if len(known) != 1 else ''}; indices count from 0"
             )
-            raise UsageError(f"{name}: there is no source op {index}", there)
+            raise UsageError(f"{name}: there is no {kind} {index}", there)

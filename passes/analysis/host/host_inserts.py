@@ -10,7 +10,7 @@ from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.provenance import place_of
-from .on_host import ops_on_host
+from .on_host import HOST_REGIONS, ops_on_host
 
 INSERT, FROM_ELEMENTS, STORE = "tensor.insert", "tensor.from_elements", iree_ops.FLOW_TENSOR_STORE
 
@@ -36,11 +36,13 @@ def host_inserts(module: ir.Operation, constants: bool = False) -> list[HostInse
     (EncodeHostTensors). With one dimension the two are the same.
     """
     found = []
-    known: dict[ir.Value, bool] = {}
+    known: set[ir.Value] = set()
     for op in ops_on_host(module):
+        if constants and _is_constant(op, known):
+            known.update(op.results)
         if op.name not in ((INSERT,) if constants else (INSERT, FROM_ELEMENTS, STORE)):
             continue
-        if constants and not _is_constant(op, known):
+        if constants and op.results[0] not in known:
             continue
         tensor_type = ir.RankedTensorType(op.results[0].type)
         several = op.name != FROM_ELEMENTS or len(op.operands) > 1
@@ -64,15 +66,8 @@ def _extra(shape: tuple[int | None, ...]) -> int | None:
     return extra
 
 
-def _is_constant(op: ir.Operation, known: dict[ir.Value, bool]) -> bool:
-    """Whether ``op`` computes a constant. ``known`` is what has been found out about values."""
-    if not len(op.operands):
-        return op.name in _FROM_NOTHING
-    for value in op.operands:
-        if value not in known:
-            known[value] = not isinstance(value.owner, ir.Block) and _is_constant(
-                value.owner.operation, known
-            )
-        if not known[value]:
-            return False
-    return True
+def _is_constant(op: ir.Operation, known: set[ir.Value]) -> bool:
+    """Whether ``op`` computes constants from those that are ``known``. One that has its own regions may read other values there."""
+    if op.name in HOST_REGIONS:
+        return False
+    return all(value in known for value in op.operands) if len(op.operands) else op.name in _FROM_NOTHING

@@ -7,7 +7,6 @@ may begin too early.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from iree.compiler import ir
@@ -15,10 +14,18 @@ from iree.compiler import ir
 from fissile.dialect import ops_of
 from fissile.passes.iree import ops as iree_ops
 
-_WAITING = (iree_ops.STREAM_TIMEPOINT_JOIN, iree_ops.STREAM_CMD_EXECUTE, iree_ops.STREAM_RESOURCE_ALLOCA, iree_ops.STREAM_RESOURCE_DEALLOCA)  # fmt: skip
+_WAITING = (
+    iree_ops.STREAM_TIMEPOINT_JOIN,
+    iree_ops.STREAM_CMD_EXECUTE,
+    iree_ops.STREAM_RESOURCE_ALLOCA,
+    iree_ops.STREAM_RESOURCE_DEALLOCA,
+)
 """Ops whose timepoint is reached only when those are that they wait for."""
 _ACCESSES, _WRITES = "resource_accesses", 2
 """The attribute of a dispatch that says how it accesses each resource, and the bit of those that it writes."""
+
+_Made = tuple[ir.Value, set[ir.Value]]
+"""A timepoint, and the storage that is there, or is written, when it is reached."""
 
 
 @dataclass(frozen=True)
@@ -34,38 +41,36 @@ def dropped_waits(module: ir.Operation) -> list[DroppedWait]:
 
     What is allocated or written in the same block is looked at: an allocation waits for what the command buffer waited for before it lost that.
     """
-    found = []
-    for execute in ops_of(module, iree_ops.STREAM_CMD_EXECUTE):
-        if missing := tuple(_missing(execute))[::-1]:
-            found.append(DroppedWait(execute, missing))
-    return found
+    executes = ops_of(module, iree_ops.STREAM_CMD_EXECUTE)
+    blocks = {hash(execute.block): execute.block for execute in executes}
+    return [one for block in blocks.values() for one in _in_block(block)]
 
 
-def _missing(execute: ir.Operation) -> Iterator[ir.Value]:
-    """From the last one on: what that waits for is reached, too."""
-    before = _before(execute)
-    reached = _reached(_waits(execute))
-    for op in before:
+def _in_block(block: ir.Block) -> list[DroppedWait]:
+    found: list[DroppedWait] = []
+    on_host: set[ir.Value] = set()
+    made: list[_Made] = []
+    for op in (o.operation for o in block.operations):
         if op.name == iree_ops.STREAM_TIMEPOINT_AWAIT:
-            reached |= _reached(_waits(op))
-    resources = _resources(execute)
-    for op in reversed(before):
-        if op.name == iree_ops.STREAM_RESOURCE_ALLOCA:
-            needed = op.results[0] in resources
-        else:
-            needed = op.name == iree_ops.STREAM_CMD_EXECUTE and not _written(op).isdisjoint(resources)
-        if needed and (timepoint := _timepoint(op)) is not None and timepoint not in reached:
-            reached |= _reached([timepoint])
-            yield timepoint
-
-
-def _before(execute: ir.Operation) -> list[ir.Operation]:
-    found: list[ir.Operation] = []
-    for op in execute.block.operations:
-        if op.operation == execute:
-            break
-        found.append(op.operation)
+            on_host |= _reached(_waits(op))
+        elif op.name == iree_ops.STREAM_RESOURCE_ALLOCA:
+            made.append((_timepoint(op), {op.results[0]}))
+        elif op.name == iree_ops.STREAM_CMD_EXECUTE:
+            if missing := _missing(op, on_host, made):
+                found.append(DroppedWait(op, missing))
+            made.append((_timepoint(op), _written(op)))
     return found
+
+
+def _missing(execute: ir.Operation, on_host: set[ir.Value], made: list[_Made]) -> tuple[ir.Value, ...]:
+    """Looked for from the last one on: what that waits for is reached, too."""
+    reached, found = on_host | _reached(_waits(execute)), []
+    resources = _resources(execute)
+    for timepoint, storage in reversed(made):
+        if timepoint not in reached and not storage.isdisjoint(resources):
+            reached |= _reached([timepoint])
+            found.append(timepoint)
+    return tuple(reversed(found))
 
 
 def _written(execute: ir.Operation) -> set[ir.Value]:
@@ -113,5 +118,5 @@ def _waits(op: ir.Operation) -> list[ir.Value]:
     return [value for value in op.operands if str(value.type) == iree_ops.TIMEPOINT_TYPE]
 
 
-def _timepoint(op: ir.Operation) -> ir.Value | None:
-    return next((value for value in op.results if str(value.type) == iree_ops.TIMEPOINT_TYPE), None)
+def _timepoint(op: ir.Operation) -> ir.Value:
+    return next(value for value in op.results if str(value.type) == iree_ops.TIMEPOINT_TYPE)

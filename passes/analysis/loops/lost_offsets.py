@@ -108,10 +108,10 @@ def _meetings(module: ir.Operation) -> Iterator[tuple[ir.Operation, ir.Value, li
             if op.name == "arith.select":
                 found[op.results[0]] = (op, list(op.operands)[1:])
             elif op.name in _CARRIERS and (op.name != FOR or trips_of(op) not in (0, 1)):
+                # The result of a loop that is known to run is what its body ends with, and no meeting.
+                results = set(op.results) if op.name == FOR else set()
                 for value, entry in edges_of(op):
-                    if op.name != FOR or value not in list(
-                        op.results
-                    ):  # of a loop that is known to run, the last values alone
+                    if value not in results:
                         found.setdefault(value, (op, []))[1].append(entry.value)
         for value, (op, passed) in found.items():
             if isinstance(value.type, _INTEGERS) and any(one != passed[0] for one in passed):

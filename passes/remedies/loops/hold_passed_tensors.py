@@ -15,6 +15,7 @@ from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.fusion.lower_boundaries import dynamic_sizes
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
+from ..chosen_ops import check_indices
 from ..host.held_tensors import held
 
 
@@ -43,12 +44,17 @@ class HoldPassedTensors(Remedy):
     dialects: ClassVar[tuple[str, ...]] = ("arith", "flow", "tensor", "util")
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
 
-    ops: tuple[int, ...] = option((), "numbers of the loops and branches that pass tensors; empty: all")
+    ops: tuple[int, ...] = option(
+        (),
+        "indices of the loops, branches and selections that pass tensors on (passing ops), in program order; empty: all",
+    )
     inside: bool = option(False, "hold what a loop's body ends with, too")
     bare: bool = option(False, "do not read the sizes of what is held, which IREE may not find")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        for number, carrier in enumerate(carriers(op)):
+        every = carriers(op)
+        check_indices(self.ops, every, self.name, "passing op")
+        for number, carrier in enumerate(every):
             if self.ops and number not in self.ops:
                 continue
             for user, operand in tensors_passed(carrier, self.inside):

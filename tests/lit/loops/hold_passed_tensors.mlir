@@ -1,5 +1,9 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-hold-passed-tensors)' | FileCheck %s
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-hold-passed-tensors{ops=1 inside=true})' | FileCheck %s --check-prefix=INSIDE
+// RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-hold-passed-tensors{ops=3})' 2>&1 | FileCheck %s --check-prefix=WRONG
+
+// WRONG: fissile-opt: error: fissile-hold-passed-tensors: there is no passing op 3
+// WRONG: the module has 3 passing ops; indices count from 0
 
 // CHECK-LABEL: func.func @begins
 // CHECK:         %[[B:.*]] = arith.mulf
