@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from fissile.dialect import place_of
 from fissile.finding import Finding, ordered
-from fissile.passes.analysis.loops.dropped_waits import DroppedWait
+from fissile.passes.analysis.host.dropped_waits import DroppedWait
 
 from ..dispatch_places import labelled
 

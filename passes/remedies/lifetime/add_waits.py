@@ -9,7 +9,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.finding import Finding
-from fissile.passes.analysis.loops.dropped_waits import DroppedWait, dropped_waits
+from fissile.passes.analysis.host.dropped_waits import DroppedWait, dropped_waits
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.properties import WELL_FORMED

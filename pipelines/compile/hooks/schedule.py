@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 from iree.compiler import ir
 
 from fissile.finding import Finding
+from fissile.passes.analysis.host.dropped_waits import dropped_waits
 from fissile.passes.analysis.host.early_releases import early_releases, released_parts
 from fissile.passes.analysis.loops.branch_operands import carries_references
-from fissile.passes.analysis.loops.dropped_waits import dropped_waits
 from fissile.passes.analysis.program.replayed_copies import replayed_copies
 from fissile.passes.catalogue import find_pass
 from fissile.passes.checks.numbers.replayed_copies import check_replayed_copies

@@ -8,7 +8,7 @@ from built import CPU, run
 from iree.compiler import ir
 
 import fissile
-from fissile.passes.analysis.loops.dropped_waits import dropped_waits
+from fissile.passes.analysis.host.dropped_waits import dropped_waits
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.build import compile_stock
 from fissile.rules import RULES
