@@ -39,6 +39,7 @@ def run(tmp_path, text, *calls):
     assert {(f["code"], f["severity"]) for f in findings} <= {
         ("FIS421", "repaired"),
         ("FIS153", "repaired"),
+        ("FIS193", "repaired"),
         ("FIS148", "repaired"),
         ("FIS104", "repaired"),
         ("FIS108", "repaired"),
