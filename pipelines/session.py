@@ -151,9 +151,8 @@ def refuse_brought_code(module: ir.Operation, source: bytes, runs_constants: boo
 class Session:
     """One IREE compiler session. It may be reused for many modules; one thread at a time.
 
-    ``flags`` are iree-compile's session flags. Flags that LLVM reads once per process
-    (`--iree-llvmgpu-shared-memory-limit`, `--mlir-print-ir-…`) are refused here: give them to
-    `library.initialise_command_line` in a worker process, as `fissile compile` does.
+    ``flags`` are iree-compile's session flags. Those that LLVM reads once per process (`--iree-llvmgpu-shared-memory-limit`) are
+    refused, unless `library.initialise_command_line` has them already, as in the worker of `fissile compile`.
     ``verify_ir`` runs MLIR's verifier between passes, as iree-compile's `--verify`. ``on_error`` is called with all messages of IREE
     of a run whenever it says an error: a crash may follow that takes this process along.
     """
@@ -189,7 +188,8 @@ class Session:
         pass  # IREE's session is freed with the last object that refers to its context
 
     def set_flags(self, flags: Sequence[str]) -> None:
-        """Sets session flags; one that IREE does not know is refused with the nearest known."""
+        """Sets session flags that the process's command line does not have; one that IREE does not know is refused with the nearest known."""
+        flags = library.not_in_force(flags)
         if any(PREPROCESSING_FLAG in flag for flag in flags):
             from .pass_runner import check_preprocessing  # it knows all passes, which takes a while
 

@@ -154,6 +154,27 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
     ),
 )
 define(
+    "FIS007",
+    "option-rejected",
+    "IREE rejects the program for an option of the command line",
+    "IREE stops, with a message about the program. The same program compiles without the option that the finding names, "
+    "or with the one that it says is missing.",
+    "Some options exclude each other or a target: an execution model without a device (`host-only`) has no place for tensors, and the "
+    "backend `vmvx-inline` has code for one execution model only. Others are experiments that not every program survives.",
+    "Leave the option out, or add the one that is named. fissile has compiled the program that way before it says so.",
+    effect=Effect.REFUSED,
+    shown=Shown(
+        "fissile compile in.mlir --target=llvm-cpu --iree-execution-model=host-only -o out.vmfb",
+        """\
+func.func @f(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = linalg.matmul ins(%a, %b : tensor<4x4xf32>, tensor<4x4xf32>) outs(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+""",
+        repaired_command=COMPILE,
+    ),
+)
+define(
     "FIS010",
     "uncalibrated-version",
     "fissile is not calibrated for the installed version of IREE",

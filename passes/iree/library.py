@@ -17,6 +17,7 @@ __all__ = [
     "Source",
     "Severity",
     "initialise_command_line",
+    "not_in_force",
     "phases",
     "send_diagnostics",
 ]
@@ -66,6 +67,11 @@ def initialise_command_line(flags: Sequence[str]) -> None:
         return
     _command_line = tuple(flags)
     ctypes_dl._initializeGlobalCL("iree-compile", *flags)
+
+
+def not_in_force(flags: Sequence[str]) -> tuple[str, ...]:
+    """``flags`` for a session: without those of the command line, which every session begins with and some of which none takes."""
+    return tuple(flag for flag in flags if flag not in (_command_line or ()))
 
 
 def phases(invocation: Invocation, start: str, end: str) -> None:

@@ -15,6 +15,7 @@ _BACKENDS = {
     "llvm-cpu": "llvm-cpu",
 }
 _GPU_FLAG = re.compile(r"--iree-hal-target-(device|backends)=.*(amdgpu|cuda|hip|metal|rocm|vulkan|webgpu)")
+_MODELS = {"vmvx-inline": "--iree-execution-model=inline-static"}
 _DRIVERS = {"hip": "hip", "cuda": "cuda", "vulkan": "vulkan", "local": "local-task"}
 
 
@@ -50,3 +51,9 @@ def runtime_for(flags: Sequence[str]) -> str:
     """The runtime's driver for modules that ``flags`` of iree-compile select a target for; empty where they name none."""
     devices = [value for flag in flags if (value := flag.removeprefix("--iree-hal-target-device=")) != flag]
     return _DRIVERS.get(devices[-1].partition("[")[0], "") if devices else ""
+
+
+def model_of(flags: Sequence[str]) -> str:
+    """The flag of the only execution model that the backend of ``flags`` has code for; empty where it is free."""
+    named = {flag.partition("=")[2] for flag in flags if "target" in flag and "backends=" in flag}
+    return next((model for backend, model in _MODELS.items() if named == {backend}), "")

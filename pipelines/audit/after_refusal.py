@@ -12,6 +12,7 @@ from fissile.passes.failures.failure import codes_of
 from fissile.report import Report
 
 from .audit_worker import run_audit
+from .blamed_options import finding_of_options
 from .repairable import CONFIRMED, without_repairable
 
 CRASHES = codes_of(lambda one: one.ending)
@@ -32,10 +33,11 @@ def explained(
     dispatch_timeout: float = 30.0,
     **options,
 ) -> Report:
-    """``report``, with the ops to blame in the place of a refusal that names none; as it is where the audit finds none.
+    """``report``, with the options or the ops to blame in the place of a refusal that names none; as it is where none are found.
 
     ``targets``: (name, flags) as findings name them. ``options`` as `run_audit`. Never raises: without an audit the refusal stays.
     """
+    report = with_options(report, source, targets, str(options.get("start", "start")), dispatch_timeout)
     bare = [finding for finding in report.findings if is_bare(finding)]
     concerned = {finding.target for finding in bare}
     chosen = [(name, flags) for name, flags in targets if name in concerned or "" in concerned]
@@ -58,6 +60,30 @@ def explained(
         if not any(_stands_for(finding, refusal) for finding in blamed):
             findings.append(_with_context(refusal, in_context.get(refusal.target)))
     return replace(report, findings=(*findings, *(_with_stock(finding, bare[0]) for finding in blamed)))
+
+
+def with_options(
+    report: Report,
+    source: str,
+    targets: Sequence[tuple[str, Sequence[str]]],
+    start: str,
+    dispatch_timeout: float,
+) -> Report:
+    """``report``, where an option of the command line is what IREE refuses the program for: in the place of IREE's own message, as help
+    of a finding about a dispatch.
+    """
+    for name, flags in targets:
+        refusals = [f for f in report.findings if f.stops and (not name or f.target in ("", name))]
+        if not refusals:
+            continue
+        found = finding_of_options(source, flags, refusals[0], start=start, dispatch_timeout=dispatch_timeout)
+        if found is None:
+            continue
+        about_dispatches = [f for f in refusals if not is_bare(f)]
+        rest = [f for f in report.findings if f not in refusals]
+        told = [f.with_(helps=(*f.helps, *found.helps)) for f in about_dispatches] or [found]
+        report = replace(report, findings=(*rest, *told))
+    return report
 
 
 def _is_one_to_blame(audited: Report) -> bool:

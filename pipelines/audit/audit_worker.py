@@ -143,8 +143,7 @@ def _audited(job: AuditRequest) -> Report:
 
     asked = [flag for _name, flags in job.targets for flag in flags]
     check_preprocessing(asked)
-    own = process_flags(asked)
-    library.initialise_command_line((*PASS_FLAGS, *own))
+    library.initialise_command_line((*PASS_FLAGS, *process_flags(asked)))
     lines = job.journal.read_bytes().splitlines() if job.journal.exists() else []
     known = dict(wire.decode(tuple[str, Outcome], line) for line in lines)
 
@@ -158,9 +157,7 @@ def _audited(job: AuditRequest) -> Report:
         job.translating.write_text("")
 
     with containing(Containment("", expendable=False)) as containment:
-        report = run_audit_here(
-            AuditJob(job.source, job.targets, known=known, process_flags=own, **job.options), begins, ended
-        )
+        report = run_audit_here(AuditJob(job.source, job.targets, known=known, **job.options), begins, ended)
     return Report(
         report.command, (*report.findings, *containment.missed), facts=report.facts, seconds=report.seconds
     )

@@ -49,8 +49,6 @@ class AuditJob:
     start: str = "start"
     name: str = ""
     """Stands for the file in places, where it is not the file's own."""
-    process_flags: tuple[str, ...] = ()
-    """Those of the flags that this process has for all of its sessions."""
     to: str = "end"
     allow_pipelines: bool = False
     known: Mapping[str, Outcome] = field(default_factory=dict)
@@ -78,7 +76,7 @@ def run_audit_here(
         return Report("audit", tuple(endless), facts={"audit": []})
     effects_found = contained("ops with an effect", lambda: effects(module.op), [])
     counts = contained("ops by name", lambda: op_counts(module.op), {})
-    compiler = compiler or Compiler(job.known, begins, ended, job.process_flags)
+    compiler = compiler or Compiler(job.known, begins, ended)
     findings: list[Finding] = []
     facts: list[dict] = []
     for name, flags in job.targets:

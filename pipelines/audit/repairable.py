@@ -47,6 +47,7 @@ def compiled_by_fissile(
     start: str = "start",
     dispatch_timeout: float = 30.0,
     output: Path | None = None,
+    time_limit: float = 0.0,
 ) -> Report:
     """What `fissile compile` reports of ``source``; it is thrown away without ``output``. Raises FissileError as the command does."""
     from ..process.supervisor import run_compile
@@ -58,6 +59,7 @@ def compiled_by_fissile(
             flags=tuple(flags),
             compile_from=start,
             dispatch_timeout=dispatch_timeout,
+            time_limit=time_limit,
             inner=True,
         )
         return run_compile(request)

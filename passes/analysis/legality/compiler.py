@@ -70,8 +70,7 @@ class Compiler:
     """Compiles texts in this process and remembers the outcomes, at most MOST_ANSWERS of them.
 
     ``known``: outcomes by key of an earlier process, crashes among them. ``begins(key, whole, step)`` is called before IREE runs to a step,
-    and ``ended(key, outcome)`` after it: a process that watches this one knows what took it along. ``process_flags`` are in force
-    for every session of this process, and no session takes them.
+    and ``ended(key, outcome)`` after it: a process that watches this one knows what took it along.
     """
 
     def __init__(
@@ -79,9 +78,7 @@ class Compiler:
         known: Mapping[str, Outcome] | None = None,
         begins: Callable[[str, bool, str], object] = lambda _key, _whole, _step: None,
         ended: Callable[[str, Outcome], object] = lambda _key, _outcome: None,
-        process_flags: Sequence[str] = (),
     ) -> None:
-        self._process_flags = frozenset(process_flags)
         self._answers: dict[str, Outcome] = dict(known or {})
         self._sessions: dict[tuple[str, ...], library.Session] = {}
         self._begins, self._ended = begins, ended
@@ -152,7 +149,7 @@ class Compiler:
             session = library.Session()
             session.context.load_all_available_dialects()
             register(session.context)
-            session.set_flags(*(flag for flag in key if flag not in self._process_flags))
+            session.set_flags(*library.not_in_force(key))
             self._sessions[key] = session
         return self._sessions[key]
 

@@ -68,6 +68,14 @@ def test_a_loop_begins_with_its_own_numbers(tmp_path, name):
     assert not all(called(stock, name, *call) == expected(name, *call) for call in CALLS)
 
 
+def test_flags_that_a_process_reads_once_hold_for_the_look_as_well(tmp_path):
+    """IREE is asked for its registers in a session of its own, which takes no such flag, and has it already."""
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(LOST["integers"])
+    report = fissile.compile(source, output, [*CPU, "--iree-stream-partitioning-favor=max-concurrency"])
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS197", "repaired")]
+
+
 def test_it_is_an_error_where_nothing_is_repaired(tmp_path):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(LOST["integers"])
