@@ -46,6 +46,7 @@ NAMES_ALLOWED = {
     ("fissile/rules/audit.py", "--iree-flags"),
     ("fissile/rules/audit.py", "--iree-torch-decompose-complex-ops"),
     ("fissile/rules/input.py", "--iree-cuda-target"),
+    ("fissile/rules/input.py", "--iree-execution-model"),
     ("fissile/rules/input.py", "iree-codegen-linalg-to-spirv-pipeline"),
     ("fissile/rules/legality.py", "iree-dispatch-creation-pipeline"),
     ("fissile/rules/input.py", "--iree-hal-target-device"),
