@@ -19,8 +19,6 @@ from fissile.errors import refused_by_system
 from ..process.entry import begin, leave_answer
 from .recognise import NEWEST_OPSETS, RAISED
 
-_ALONG_ONE = 13
-"""The opset from which on Hardmax works along one dimension."""
 _ASYMMETRIC = 10
 """The last opset whose Resize and Upsample scale the places of elements, and not of their centres. The converter does not write that down."""
 _PLACES = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
@@ -163,11 +161,10 @@ def raised(model):
     import onnx
     from onnx import helper, version_converter
 
-    from . import onnx_nodes
+    from . import old_opsets, onnx_nodes
 
     opset = _opset(model)
-    if opset < _ALONG_ONE and any(node.op_type == "Hardmax" for node in onnx_nodes.all_nodes(model.graph)):
-        raise ValueError("the converter takes Hardmax, which merges dimensions up to opset 12, as it is")
+    old_opsets.write_rows(model, opset)
     first, last = NEWEST_OPSETS
     try:
         newer = version_converter.convert_version(model, first)
