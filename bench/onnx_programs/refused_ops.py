@@ -167,3 +167,56 @@ of(
     w=r(3, 2, 3, 3, element="uint8"),
     z=np.uint8(7),
 )
+
+of(
+    "resize_not_larger",
+    _IMAGE,
+    'y = Resize<mode="linear", axes=[2,3], keep_aspect_ratio_policy="not_larger">(x, , , s)',
+    s=np.array([11, 5]),
+)
+of(
+    "resize_not_smaller",
+    _IMAGE,
+    'y = Resize<mode="cubic", axes=[2,3], keep_aspect_ratio_policy="not_smaller">(x, , , s)',
+    s=np.array([11, 5]),
+)
+of("norms_gaps", "float[b,2,9,9] x => y", "y = LpPool<kernel_shape=[2,3], dilations=[2,1], p=3>(x)")
+of(
+    "norms_steps",
+    "float[b,2,9,8] x => y",
+    "y = LpPool<kernel_shape=[2,2], dilations=[2,3], strides=[2,1], pads=[1,0,0,1], p=1>(x)",
+)
+of("norms_of_unknown_sizes", "float[b,2,h,w] x => y", "y = LpPool<kernel_shape=[2,2], dilations=[2,2]>(x)")
+of(
+    "norms_same",
+    "float[b,2,9,8] x => y",
+    'y = LpPool<kernel_shape=[3,2], auto_pad="SAME_UPPER", dilations=[1,1], strides=[2,1], p=3>(x)',
+)
+of(
+    "norms_rounded_up",
+    "float[b,2,8,9] x => y",
+    "y = LpPool<kernel_shape=[3,2], ceil_mode=1, strides=[2,2], dilations=[1,2]>(x)",
+)
+of("norms_row", "float[b,2,9] x => y", "y = LpPool<kernel_shape=[3], dilations=[2], p=2>(x)")
+_PATCHES = dict(s=np.array([5, 6]), k=np.array([2, 3]))
+of("patches", "float[b,12,16] x => y", "y = Col2Im(x, s, k)", **_PATCHES)
+of(
+    "patches_steps",
+    "float[b,18,9] x => y",
+    "y = Col2Im<strides=[2,2], pads=[1,0,0,1]>(x, s, k)",
+    **_PATCHES,
+)
+of(
+    "patches_gaps",
+    "float[b,6,8] x => y",
+    "y = Col2Im<dilations=[3,2], pads=[1,0,1,0]>(x, s, k)",
+    **_PATCHES,
+)
+of("patches_row", "float[b,6,5] x => y", "y = Col2Im(x, s, k)", s=np.array([7]), k=np.array([3]))
+of(
+    "patches_volume",
+    "float[b,10,12] x => y",
+    "y = Col2Im(x, s, k)",
+    s=np.array([3, 4, 5]),
+    k=np.array([1, 1, 5]),
+)

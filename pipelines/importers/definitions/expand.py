@@ -12,6 +12,7 @@ from . import (  # noqa: F401 (each adds its definitions)
     fused,
     grouped_attention,
     normalisation,
+    pools,
     quantised,
     resize,
 )

@@ -5,13 +5,28 @@ The weights are what the standard's own evaluator makes of unit vectors, in ever
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .writer import NotDefined, Writer, defines
 
 _MOST = 1024
 """Elements of a dimension: the weights of one are a matrix."""
+_MOST_ELEMENTS = 2**24
+"""Of what the weights of one dimension are evaluated on."""
 _MODE = ("antialias", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value", "mode", "nearest_mode")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Ratio:
+    """The scale of a dimension for which ``wanted`` elements are stated, where ``policy`` takes it from another one, of ``size`` elements of
+    which ``stated`` become."""
+
+    policy: str
+    wanted: int
+    size: int
+    stated: int
 
 
 @defines("Resize", domain="")
@@ -23,7 +38,13 @@ def _resize(w: Writer) -> None:
     given = {name: found for name in _MODE if (found := w.attribute(name, None)) is not None}
     if (w.operand(1) and roi is None) or (w.operand(2) and scales is None):
         raise NotDefined("a region or scales that the call decides")
-    w.only(keep_aspect_ratio_policy="stretch")
+    policy = w.attribute("keep_aspect_ratio_policy", "stretch")
+    stated, decisive = w.value(w.operand(3)), None
+    if policy != "stretch" and scales is None:
+        if stated is None or None in sizes:
+            raise NotDefined("an aspect ratio that the call decides")
+        ratios = [float(stated[number]) / (sizes[axis] or 1) for number, axis in enumerate(axes)]
+        decisive = ratios.index(min(ratios) if policy == "not_larger" else max(ratios))
     for number, axis in enumerate(axes):
         before, after = sizes[axis], wanted[axis]
         if before is None or after is None or max(before, after) > _MOST:
@@ -32,7 +53,11 @@ def _resize(w: Writer) -> None:
         part = None if roi is None or not roi.size else [float(roi[number]), float(roi[number + len(axes)])]
         if before == after and part is None and (scale is None or scale == 1.0):
             continue
-        value = _along(w, value, axis, _weights(w, before, after, scale, part, given))
+        other = None
+        if stated is not None and decisive not in (None, number):
+            of = decisive or 0
+            other = _Ratio(policy, int(stated[number]), sizes[axes[of]] or 0, int(stated[of]))
+        value = _along(w, value, axis, _weights(w, before, after, scale, part, given, other))
     w.end(0, value)
 
 
@@ -53,13 +78,17 @@ def _along(w: Writer, value: str, axis: int, found: tuple[np.ndarray, np.ndarray
     return w.transpose(product, *(order.index(dim) for dim in range(rank)))
 
 
-def _weights(w: Writer, before: int, after: int, scale, part, given: dict) -> tuple[np.ndarray, np.ndarray]:
+def _weights(
+    w: Writer, before: int, after: int, scale, part, given: dict, other: _Ratio | None
+) -> tuple[np.ndarray, np.ndarray]:
     """What each element contributes to each result, and what a result has without any."""
-    offset = _evaluated(w, np.zeros((1, before), np.float32), after, scale, part, given)[0]
-    return _evaluated(w, np.eye(before, dtype=np.float32), after, scale, part, given) - offset, offset
+    offset = _evaluated(w, np.zeros((1, before), np.float32), after, scale, part, given, other)[0]
+    return _evaluated(w, np.eye(before, dtype=np.float32), after, scale, part, given, other) - offset, offset
 
 
-def _evaluated(w: Writer, rows: np.ndarray, after: int, scale, part, given: dict) -> np.ndarray:
+def _evaluated(
+    w: Writer, rows: np.ndarray, after: int, scale, part, given: dict, other: _Ratio | None
+) -> np.ndarray:
     """``rows`` resized along their second dimension."""
     from onnx import TensorProto, helper
     from onnx.reference import ReferenceEvaluator
@@ -68,6 +97,13 @@ def _evaluated(w: Writer, rows: np.ndarray, after: int, scale, part, given: dict
     scales = np.array([] if scale is None else [1, scale], np.float32)
     sizes = np.array([len(rows), after] if scale is None else [], np.int64)
     operands = ["x", "r", "s" if scale is not None else "", "t" if scale is None else ""]
+    if other is not None:
+        # The scale is that of another dimension: along that one, all elements of a row are the same.
+        if part is not None or rows.size * other.size > _MOST_ELEMENTS:
+            raise NotDefined("a region with an aspect ratio, or large sizes")
+        given = {**given, "axes": [1, 2], "keep_aspect_ratio_policy": other.policy}
+        rows = np.repeat(rows[:, :, None], other.size, axis=2)
+        sizes = np.array([other.wanted, other.stated], np.int64)
     node = helper.make_node(
         "Resize", [name for name in operands if name] if scale is not None else operands, ["y"], **given
     )
@@ -86,6 +122,8 @@ def _evaluated(w: Writer, rows: np.ndarray, after: int, scale, part, given: dict
     except Exception as error:  # whatever the evaluator raises for modes that it does not have
         raise NotDefined(f"the standard's evaluator: {error}") from error
     made = np.asarray(found, np.float64)
+    if other is not None:
+        made = made[:, :, 0]
     if made.shape != (len(rows), after):
         raise NotDefined("another size than the model states")
     return made
