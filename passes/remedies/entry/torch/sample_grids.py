@@ -42,6 +42,9 @@ class _Sampling:
     mode: str
     padding: str
     corners: bool
+    clips: bool = False
+    """A point outside of the image is moved to the middle of its outermost element before the elements around it are, as ONNX does it for a
+    cubic sampling; PyTorch does not."""
 
     @staticmethod
     def of(op: ir.Operation) -> _Sampling | None:
@@ -50,10 +53,10 @@ class _Sampling:
             mode, padding = (text_of(op, f"{torch.ONNX_ATTRIBUTE}{key}") for key in ("mode", "padding_mode"))
             corners = attribute(op, f"{torch.ONNX_ATTRIBUTE}align_corners")
             method, around = _MODES.get(mode), _PADDINGS.get(padding)
-            # ONNX clips the point itself to the border before a cubic sampling; PyTorch does not.
-            if method is None or around is None or (method, around) == (_CUBIC, _BORDER):
+            if method is None or around is None:
                 return None
-            return _Sampling(method, around, corners is not None and ir.IntegerAttr(corners).value != 0)
+            aligned = corners is not None and ir.IntegerAttr(corners).value != 0
+            return _Sampling(method, around, aligned, (method, around) == (_CUBIC, _BORDER))
         if name == "aten.grid_sampler" and len(op.operands) == 5:
             number, other = (torch.integer_of(value) for value in list(op.operands)[2:4])
             aligned = torch.boolean_of(op.operands[4])
@@ -178,7 +181,8 @@ def _linear(at: list[ir.Value], read: _Reader) -> ir.Value:
 def _cubic(at: list[ir.Value], read: _Reader) -> ir.Value:
     """The sixteen elements around the point, each by its share; those outside of the image are padded one by one."""
     taps = []
-    for place, end in zip(at, read.last, strict=True):
+    for point, end in zip(at, read.last, strict=True):
+        place = _clipped(read.sampling, point, end) if read.sampling.clips else point
         before = math.floor(place)
         share = arith.subf(place, before)
         other = arith.subf(_real(1.0), share)
@@ -227,6 +231,16 @@ def _position(sampling: _Sampling, point: ir.Value, last: ir.Value) -> ir.Value:
         return arith.mulf(arith.mulf(moved, _real(0.5)), last)
     size = arith.addf(last, _real(1.0))
     return arith.mulf(arith.subf(arith.mulf(moved, size), _real(1.0)), _real(0.5))
+
+
+def _clipped(sampling: _Sampling, place: ir.Value, last: ir.Value) -> ir.Value:
+    """``place``, or if it lies outside of the image the middle of the outermost element; a half of that element is still inside."""
+    low = 0.0 if sampling.corners else -0.5
+    within = arith.andi(
+        arith.cmpf(_AT_LEAST, place, _real(low)),
+        arith.cmpf(_AT_MOST, place, arith.subf(last, _real(low))),
+    )
+    return arith.select(within, place, _padded(sampling, place, last))
 
 
 def _padded(sampling: _Sampling, place: ir.Value, last: ir.Value) -> ir.Value:
