@@ -211,3 +211,31 @@ func.func @f(%x: tensor<4xi1>, %y: tensor<4xi1>) -> tensor<4xi1> {
 """,
     ),
 )
+define(
+    "FIS199",
+    "dropped-nan",
+    "the numbers may be wrong: the larger, the smaller or the sign of a NaN is a number",
+    "An onnx.Max, onnx.Min, aten.maximum or aten.minimum of floats is a NaN if one of the operands is, and so is the onnx.Sign of a NaN. IREE passes on a NaN "
+    "only if it is the last operand, and the sign of one is 0. For other operands the numbers are right.",
+    "IREE 3.13's import compares the operands and selects the second where the comparison is false, as it is of a NaN.",
+    "fissile compares an operand that may be a NaN with itself, and puts a constant in front of it (`fissile-keep-nans`). It looks at no Clip, no aten.clamp and no "
+    "aten.hardtanh, which make a bound of a NaN: a network has one behind most of its convolutions (ReLU6), and only a network that already "
+    "computes NaNs has another result.",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[4],f32>, %y: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %r = torch.aten.maximum %x, %y : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+""",
+        """\
+func.func @f(%y: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %x = torch.vtensor.literal(dense<1.0> : tensor<4xf32>) : !torch.vtensor<[4],f32>
+  %r = torch.aten.maximum %x, %y : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+""",
+    ),
+)

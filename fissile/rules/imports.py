@@ -286,7 +286,7 @@ define(
     "the numbers will be wrong: IREE leaves out a part of an ONNX op",
     "An op of an ONNX model has an attribute or an operand that changes its result, and IREE ignores it: the zero points of a QLinearMatMul of "
     "batches of matrices, the scale of the bias of a QLinearConv whose weights have a scale for each channel, the alpha of ONNX Runtime's FusedMatMul, the order of the heads in its RotaryEmbedding of three dimensions, the saturation of a Cast or QuantizeLinear to an 8-bit float, the peepholes of an LSTM, the lengths of the sequences of a recurrent layer and the clip of an RNN, mode = CRD of a DepthToSpace, where MaxPool's Indices are in the whole tensor, and in models of opset 12 or older the sizes of a Split and the dimensions that a Hardmax merges, the "
-    "weights in the mean of a SoftmaxCrossEntropyLoss, the end of the last windows of an AveragePool or LpPool with ceil_mode = 1, the end of the "
+    "weights in the mean of a SoftmaxCrossEntropyLoss, the end of the last windows of an AveragePool with ceil_mode = 1, the end of the "
     "tensor where a Slice runs backwards from behind it, the lowest value as border of a MaxPool of integers with other borders before than after (IREE pads with 0), the sign of a negative integer that Pow raises to the power of a float, some places of a Resize. Zero points and peepholes that are 0 change nothing.",
     "IREE 3.13's import of ONNX multiplies the bare integers of a batch; it has a product with zero points only for two matrices. Some of the other "
     "parts it does not read; from others it computes another result.",

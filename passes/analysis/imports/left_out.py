@@ -134,7 +134,6 @@ _LEFT_OUT: dict[str, Callable[[ir.Operation], str]] = {
     "onnx.QLinearConv": _bias,
     "onnx.QLinearMatMul": _zero_points,
     "onnx.AveragePool": _last_windows,
-    "onnx.LpPool": _last_windows,
     "onnx.LSTM": _recurrent,
     "onnx.GRU": _recurrent,
     "onnx.RNN": _recurrent,

@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209, FIS199)?"""
 
 from __future__ import annotations
 
@@ -201,6 +201,15 @@ def check_determinants(found: Iterable[tuple[str, ir.Operation]]) -> list[Findin
     """FIS185 of each op, with what its front end calls it."""
     what = "divides by pivots that may be 0"
     return [_finding("FIS185", op, f"IREE's {name} {what}", "a determinant", name) for name, op in found]
+
+
+def check_nans(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS199 of each op, with what its front end calls it."""
+    what = "may be a NaN, and the result none"
+    return [
+        _finding("FIS199", op, f"IREE drops a NaN of {name}", f"an operand {what}", name)
+        for name, op in found
+    ]
 
 
 def check_crashes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:

@@ -105,6 +105,7 @@ REMEDIES = (
     "fissile-reduce-dims",
     "fissile-turn-pairs",
     "fissile-scale-roots",
+    "fissile-write-activations",
     "fissile-select-marked",
     "fissile-raise-integers",
     "fissile-reshape-empty",

@@ -210,6 +210,15 @@ def _determinants(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operatio
     return found, check_determinants((SolveSystems().named(op), op) for op in found)
 
 
+def _nans(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_nans
+    from fissile.passes.remedies.entry.standard.keep_nans import KeepNans
+
+    remedy = KeepNans()
+    found = remedy.found(module)
+    return found, check_nans((remedy.named(op), op) for op in found)
+
+
 def _always(
     check: str, front_end_op: str, module: ir.Operation, gpu: bool
 ) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
@@ -231,7 +240,7 @@ _LEFT_OUT = (
     (("onnx.LSTM", "onnx.GRU", "onnx.RNN"), "fissile-write-out-layers"),
     # These no remedy fits: they are reported, and nothing is written.
     (
-        ("onnx.LpPool", "onnx.Resize", "onnx.SpaceToDepth", "onnx.Upsample"),
+        ("onnx.Resize", "onnx.SpaceToDepth", "onnx.Upsample"),
         "fissile-pool-windows",
     ),
 )
@@ -290,6 +299,11 @@ _ROWS = (
     ),
     _Row((b"onnx.MaxPool",), "fissile-pad-pools", _pools),
     _Row((b"onnx.Pow",), "fissile-raise-integers", _powers),
+    _Row(
+        (b"onnx.Max", b"onnx.Min", b"onnx.Sign", b"aten.maximum", b"aten.minimum"),
+        "fissile-keep-nans",
+        _nans,
+    ),
     _Row((b"wrap",), "fissile-wrap-pads", _wraps),
     *(_Row((op.encode(),), remedy, partial(_always, check, op)) for op, remedy, check in _ALWAYS),
     _Row((b"aten.linalg_det", b"onnx.Det"), "fissile-solve-systems", _determinants),
@@ -300,7 +314,7 @@ _ROWS = (
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195 and FIS209 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209 and FIS199 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """
