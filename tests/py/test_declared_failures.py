@@ -92,7 +92,7 @@ def test_a_failure_that_leaves_something_undeclared_is_refused():
     whole = dict.fromkeys(
         ("name", "title", "what", "why", "remedy", "fails", "target", "repaired_by"), "x"
     ) | {
-        "code": "FIS199",
+        "code": "FIS299",
         "effect": Effect.WRONG,
         "order": 1,
     }
@@ -100,7 +100,7 @@ def test_a_failure_that_leaves_something_undeclared_is_refused():
         failure(type("Mute", (Failure,), whole))
     with pytest.raises(FailureDefinitionError, match="does not declare 'repaired_by'"):
         failure(type("Unrepaired", (Failure,), whole | {"repaired_by": ""}))
-    assert "FIS199" not in RULES
+    assert "FIS299" not in RULES
 
 
 @pytest.mark.parametrize(
