@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from fissile.cli.report_output import ReportOutput
 from fissile.cli.terminal import print_text, view_on
 from fissile.errors import UsageError
+from fissile.passes.iree.flags import one_word_each
 from fissile.pipelines.report.view import View
 from fissile.report import Report
 
@@ -17,7 +18,7 @@ from fissile.report import Report
 def flags_of(args: argparse.Namespace) -> list[str]:
     """The flags of --iree-flags. Raises UsageError where they are none."""
     try:
-        return shlex.split(args.iree_flags)
+        return one_word_each(shlex.split(args.iree_flags))
     except ValueError as error:
         raise UsageError(f"--iree-flags: {error}") from None
 

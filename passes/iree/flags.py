@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 PREPROCESSING_FLAG = "iree-preprocessing-pass-pipeline"
 
 DRIVER_FLAGS = {
@@ -57,3 +59,14 @@ TARGET_FLAGS = r"iree-hal-target-(device|backends)\b|iree-hal-local-target-devic
 
 IN_F64 = "--iree-input-demote-f64-to-f32=false"
 """Computes f64 as such; by default IREE computes it as f32."""
+
+
+def one_word_each(words: Sequence[str]) -> list[str]:
+    """``words`` with each value behind its flag and ``=``, as a session takes it; LLVM's command line takes two words as well."""
+    joined: list[str] = []
+    for word in words:
+        if not word.startswith("-") and joined and "=" not in joined[-1]:
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined

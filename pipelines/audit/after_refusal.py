@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
+from fissile.effect import Effect
 from fissile.errors import FissileError
 from fissile.finding import Finding, Severity
 from fissile.passes.failures.failure import codes_of
@@ -22,6 +23,7 @@ MESSAGES = codes_of(lambda one: one.lacks_code)
 """Rules that quote IREE's message: where they are about no dispatch, they say no more."""
 BARE_REFUSALS = ("FIS001", "FIS002", IMPORT_MESSAGE, *CRASHES, *MESSAGES)
 """Rules of a refusal that only repeats IREE's message, and of a compiler that crashed or did not end."""
+_BY_IREE = (Effect.REFUSED, Effect.CRASHES)
 OPS = ("FIS406", "FIS407", *CONFIRMED)
 
 
@@ -73,7 +75,11 @@ def with_options(
     of a finding about a dispatch.
     """
     for name, flags in targets:
-        refusals = [f for f in report.findings if f.stops and (not name or f.target in ("", name))]
+        refusals = [
+            f
+            for f in report.findings
+            if f.stops and f.effect in _BY_IREE and (not name or f.target in ("", name))
+        ]
         if not refusals:
             continue
         found = finding_of_options(source, flags, refusals[0], start=start, dispatch_timeout=dispatch_timeout)

@@ -24,7 +24,14 @@ from ..process.entry import begin, error_in_words, leave_answer
 from ..process.job import Answer, AuditRequest, WorkerError
 from ..process.scratch import scratch
 from ..process.supervisor import run_job
-from ..process.worker_end import WorkerEnd, ending_of, how_it_ended, phase_not_ended, system_ended
+from ..process.worker_end import (
+    WorkerEnd,
+    ending_of,
+    how_it_ended,
+    phase_not_ended,
+    system_ended,
+    wrong_flag,
+)
 
 MOST_CHILDREN = 40
 """Crashes and endless compiles that one audit survives, for each of its targets."""
@@ -58,6 +65,8 @@ def run_audit(
                 raise refused
             if not key and end.step is not None:
                 return _stopped(end, source, command)
+            if not key and (wrong := wrong_flag(end)):
+                raise wrong
             if not key:
                 return _failed(
                     f"the auditing process ended early ({how_it_ended(end.status)})",
@@ -138,12 +147,15 @@ def _audited(job: AuditRequest) -> Report:
     from fissile.passes.iree.legality.candidates import PASS_FLAGS
 
     from ..pass_runner import check_preprocessing
+    from ..session import Session
     from .entry import AuditJob, run_audit_here
     from .process_flags import process_flags
 
     asked = [flag for _name, flags in job.targets for flag in flags]
     check_preprocessing(asked)
     library.initialise_command_line((*PASS_FLAGS, *process_flags(asked)))
+    for flags in dict.fromkeys(flags for _name, flags in job.targets):
+        Session(flags)  # raises UsageError for what it does not take
     lines = job.journal.read_bytes().splitlines() if job.journal.exists() else []
     known = dict(wire.decode(tuple[str, Outcome], line) for line in lines)
 

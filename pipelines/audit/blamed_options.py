@@ -21,33 +21,18 @@ MAX_OPTIONS = 8
 SECONDS = 120.0
 """For all of these compiles. What was found until then is true, if not the smallest set."""
 
-Flags = tuple[str, ...]
-"""One option: a word, and the words of its value where that stands apart."""
 
-
-def options_of(flags: Sequence[str]) -> list[Flags]:
-    """``flags``, option by option."""
-    options: list[Flags] = []
-    for word in flags:
-        if word.startswith("-") or not options:
-            options.append((word,))
-        else:
-            options[-1] = (*options[-1], word)
-    return options
-
-
-def blamed(flags: Sequence[str], compiles: Callable[[Sequence[str]], bool]) -> tuple[Flags, ...]:
+def blamed(flags: Sequence[str], compiles: Callable[[Sequence[str]], bool]) -> tuple[str, ...]:
     """The smallest set of options of ``flags`` without which the program compiles; empty where none is to blame.
 
-    ``compiles`` says whether it does with the flags that it is given. Options that name the target stay.
+    ``compiles`` says whether it does with the flags that it is given; each is one word. Options that name the target stay.
     """
-    options = options_of(flags)
-    left_out = [option for option in options if _may_be_left_out(option[0])]
-    if not 0 < len(left_out) <= MAX_OPTIONS or not compiles(_without(options, left_out)):
+    left_out = [flag for flag in dict.fromkeys(flags) if _may_be_left_out(flag)]
+    if not 0 < len(left_out) <= MAX_OPTIONS or not compiles(_without(flags, left_out)):
         return ()
-    for option in tuple(left_out):
-        fewer = [other for other in left_out if other is not option]
-        if fewer and compiles(_without(options, fewer)):
+    for flag in tuple(left_out):
+        fewer = [other for other in left_out if other != flag]
+        if fewer and compiles(_without(flags, fewer)):
             left_out = fewer
     return tuple(left_out)
 
@@ -70,11 +55,10 @@ def finding_of_options(
 
     if (needed := model_of(flags)) and needed not in flags:
         name = needed.partition("=")[0]
-        others = [option for option in options_of(flags) if option[0].partition("=")[0] != name]
-        if compiles((*(word for option in others for word in option), needed)):
+        if compiles((*(flag for flag in flags if flag.partition("=")[0] != name), needed)):
             return _finding(refusal, f"the target needs {needed}", f"add {needed}", "with it")
     if found := blamed(flags, compiles):
-        names = " and ".join(" ".join(option) for option in found)
+        names = " and ".join(found)
         one = "it" if len(found) == 1 else "them"
         return _finding(
             refusal, f"IREE rejects the program for {names}", f"leave out {names}", f"without {one}"
@@ -92,10 +76,9 @@ def _finding(refusal: Finding, message: str, way_out: str, when: str) -> Finding
     )
 
 
-def _may_be_left_out(word: str) -> bool:
-    name = word.lstrip("-")
-    return not word.startswith(TARGET_FLAGS) and not re.match("|".join(PRINTED_AT_EXIT), name)
+def _may_be_left_out(flag: str) -> bool:
+    return not flag.startswith(TARGET_FLAGS) and not re.match("|".join(PRINTED_AT_EXIT), flag.lstrip("-"))
 
 
-def _without(options: Sequence[Flags], left_out: Sequence[Flags]) -> tuple[str, ...]:
-    return tuple(word for option in options if not any(option is one for one in left_out) for word in option)
+def _without(flags: Sequence[str], left_out: Sequence[str]) -> tuple[str, ...]:
+    return tuple(flag for flag in flags if flag not in left_out)

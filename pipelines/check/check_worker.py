@@ -32,7 +32,15 @@ from ..process.entry import begin, error_in_words, leave_answer
 from ..process.job import Answer, CheckJob, WorkerError
 from ..process.scratch import scratch
 from ..process.supervisor import run_job, translating
-from ..process.worker_end import WorkerEnd, ending_of, how_it_ended, phase_not_ended, system_ended, with_room
+from ..process.worker_end import (
+    WorkerEnd,
+    ending_of,
+    how_it_ended,
+    phase_not_ended,
+    system_ended,
+    with_room,
+    wrong_flag,
+)
 from ..targets import resolve_target
 
 
@@ -130,6 +138,8 @@ def _checked(
             continue
         if refused := system_ended(0 if end.timed_out else end.status, end.errors):
             raise refused
+        if end.status > 0 and not phase and (wrong := wrong_flag(end)):
+            raise wrong
         if end.status > 0 and not phase or end.timed_out and phase != "end" and not end.phase_limit:
             last = [line for line in end.errors.splitlines() if line.strip()][-1:]
             why = "the checking process ended early" + (f": {last[0].strip()}" if last else "")
@@ -212,6 +222,12 @@ def answer(job: CheckJob) -> Answer:
 
 
 def _check_here(job: CheckJob) -> Report:
+    if flags := job.options.get("flags", ()):
+        from fissile.passes.iree.library import initialise_command_line
+
+        from ..audit.process_flags import process_flags
+
+        initialise_command_line(process_flags(flags))
     from .entry import check
     from .watched import Watched
 

@@ -200,8 +200,8 @@ def error_of(error: WorkerError, request: CompileRequest) -> FissileError:
     )
 
 
-def flag_error(end: WorkerEnd) -> FissileError:
-    """Why LLVM's command line parser ended the worker, in one line."""
+def wrong_flag(end: WorkerEnd) -> UsageError | None:
+    """What LLVM's command line parser says of a flag that it does not take; None where it says nothing."""
     if unknown := UNKNOWN_FLAG.search(end.errors):
         near = DID_YOU_MEAN.search(end.errors)
         return UsageError(
@@ -209,6 +209,13 @@ def flag_error(end: WorkerEnd) -> FissileError:
         )
     if wrong := FLAG_ERROR.search(end.errors):
         return UsageError(f"flag '{wrong.group(1)}': {wrong.group(2).strip()}")
+    return None
+
+
+def flag_error(end: WorkerEnd) -> FissileError:
+    """Why a worker ended before it began, in one line: its flags, as a rule."""
+    if wrong := wrong_flag(end):
+        return wrong
     if refused := system_ended(end.status, end.errors):
         return refused
     error_lines = [line for line in end.errors.splitlines() if line.strip()]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from programs import run_program
 from small_programs import ADD
 from tiled_programs import conv, dynamic_channels, matmul
 
@@ -192,6 +193,25 @@ def test_bad_arguments(program, capsys, words, reported):
     assert main(["check", program(ADD), *words]) == 2
     err = capsys.readouterr().err
     assert reported in err and "Traceback" not in err and len(err.strip().splitlines()) <= 2
+
+
+@pytest.mark.parametrize("command", ["check", "audit"])
+@pytest.mark.parametrize(
+    "flags, status, reported",
+    [
+        ("--iree-stream-partitioning-favor=max-concurrency", 0, ""),  # read once per process
+        ("--iree-stream-partitioning-favor max-concurrency --iree-opt-level O1", 0, ""),
+        ("--iree-stream-partitioning-favor=all", 2, "option named 'all'"),
+        ("--iree-no-such-flag", 2, "unknown flag '--iree-no-such-flag'"),
+        ("--iree-opt-level=O7", 2, "iree-opt-level=O7"),
+        ("word", 2, "unknown flag 'word'"),
+    ],
+)
+def test_flags_of_iree(program, command, flags, status, reported):
+    words = ["fissile", command, program(ADD), "--target=llvm-cpu", f"--iree-flags={flags}"]
+    done = run_program(words, capture_output=True, text=True)
+    assert done.returncode == status and reported in done.stderr, done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 2
 
 
 def test_a_foreign_baseline_is_refused(program, tmp_path, capsys):
