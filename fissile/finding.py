@@ -124,11 +124,14 @@ class Finding:
         """The same finding with some fields changed."""
         return replace(self, **changes)
 
-    @property
-    def stock_line(self) -> str:
-        """What stock IREE does with the program; empty if the headline already quotes its message."""
+    def stock_line(self, rejected_for: str = "") -> str:
+        """What stock IREE does with the program; empty if the headline already quotes its message.
+
+        ``rejected_for`` is the code of another finding for which stock IREE rejects the program before (`Report.rejected_for`).
+        """
         quote = "" if self.stock in self.message else self.stock
-        return self.effect.stock(quote) if quote or self.severity is Severity.REPAIRED else ""
+        line = self.effect.stock(quote) if quote or self.severity is Severity.REPAIRED else ""
+        return f"rejects the program for {rejected_for}; otherwise {line}" if line and rejected_for else line
 
     @property
     def withholds(self) -> bool:

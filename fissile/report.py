@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import wire
+from .effect import Effect
 from .errors import ExitCode, UsageError
 from .finding import Finding, Severity, ordered
 
@@ -45,6 +46,19 @@ class Report:
     def errors(self) -> tuple[Finding, ...]:
         """The findings that remain as errors."""
         return tuple(f for f in self.findings if f.severity is Severity.ERROR)
+
+    def rejected_for(self, finding: Finding) -> str:
+        """The code of a finding for which stock IREE rejects the program that it would build ``finding`` of; empty where it builds it."""
+        if not finding.effect.is_built:
+            return ""
+        rejections = (
+            other.code
+            for other in self.findings
+            if other.effect in (Effect.REFUSED, Effect.CRASHES, Effect.ENDLESS)
+            and other.severity in (Severity.ERROR, Severity.REPAIRED)
+            and (self.command == "compile" or other.target in ("", finding.target))
+        )
+        return next(rejections, "")
 
     @property
     def exit_code(self) -> ExitCode:

@@ -17,10 +17,12 @@ _LEVELS = {
 
 def workflow_commands(report: Report) -> str:
     """One annotation for each finding; nothing else, so that no line of a program is read as a command."""
-    return "".join(workflow_command(finding) + "\n" for finding in report.findings)
+    return "".join(
+        workflow_command(finding, report.rejected_for(finding)) + "\n" for finding in report.findings
+    )
 
 
-def workflow_command(finding: Finding) -> str:
+def workflow_command(finding: Finding, rejected_for: str = "") -> str:
     """The workflow command of one finding, at the place to blame; without a place where the program carries no line."""
     properties: dict[str, object] = {}
     if finding.places and finding.places[0].line:
@@ -28,18 +30,18 @@ def workflow_command(finding: Finding) -> str:
         properties = {"file": place.file, "line": place.line, "col": max(1, place.column)}
     properties["title"] = f"{finding.code} {RULES[finding.code].name}"
     spelled = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    return f"::{_LEVELS[finding.severity]} {spelled}::{_data(_message(finding))}"
+    return f"::{_LEVELS[finding.severity]} {spelled}::{_data(_message(finding, rejected_for))}"
 
 
-def _message(finding: Finding) -> str:
+def _message(finding: Finding, rejected_for: str) -> str:
     lines = [shown(finding.message)]
     if finding.severity is Severity.REPAIRED:
         lines[0] = f"repaired: {lines[0]}"
     names = dict.fromkeys(place.name for place in finding.places if place.name)
     if names:
         lines.append(f"in {', '.join(map(shown, names))}")
-    if finding.stock_line:
-        lines.append(f"stock IREE: {shown(finding.stock_line)}")
+    if stock := finding.stock_line(rejected_for):
+        lines.append(f"stock IREE: {shown(stock)}")
     for help_ in finding.helps:
         lines.append(f"{'done' if help_.applied else 'help'}: {shown(help_.title)}")
     lines += [f"note: {shown(note)}" for note in finding.notes]

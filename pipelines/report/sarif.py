@@ -52,7 +52,9 @@ def sarif(report: Report, exit_status: int) -> dict:
             }
         ],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, index[finding.code]) for finding in report.findings],
+        "results": [
+            _result(finding, index[finding.code], report.rejected_for(finding)) for finding in report.findings
+        ],
         "properties": {"schema": known["schema"], "iree": known["iree"], "output": shown(report.output)},
     }
     return {"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}
@@ -74,10 +76,10 @@ def _rule(rule: Rule) -> dict:
     }
 
 
-def _result(finding: Finding, rule_index: int) -> dict:
+def _result(finding: Finding, rule_index: int, rejected_for: str) -> dict:
     lines = [shown(finding.message)]
-    if finding.stock_line:
-        lines.append(f"Stock IREE: {shown(finding.stock_line)}")
+    if stock := finding.stock_line(rejected_for):
+        lines.append(f"Stock IREE: {shown(stock)}")
     result = {
         "ruleId": finding.code,
         "ruleIndex": rule_index,

@@ -38,7 +38,11 @@ def render(report: Report, source: str | SourceLines = "", view: View = PLAIN) -
 def finding_blocks(report: Report, source: str | SourceLines, view: View) -> list[str]:
     """Each finding that ``view`` shows."""
     lines = lines_of(source)
-    return [render_finding(finding, lines, view) for finding in report.findings if view.shows(finding)]
+    return [
+        render_finding(finding, lines, view, report.rejected_for(finding))
+        for finding in report.findings
+        if view.shows(finding)
+    ]
 
 
 def explained(report: Report, view: View) -> list[str]:
@@ -66,13 +70,15 @@ def summary(report: Report) -> str:
     return f"fissile: {', '.join(counts)}; {end}"
 
 
-def render_finding(finding: Finding, source: SourceLines | None = None, view: View = PLAIN) -> str:
+def render_finding(
+    finding: Finding, source: SourceLines | None = None, view: View = PLAIN, rejected_for: str = ""
+) -> str:
     """One finding: headline, places with their source lines, ledger, limit, helps, notes. All of it may quote the input."""
     lines = view.wrapped(f"{_WORDS[finding.severity]}[{finding.code}] {shown(finding.message)}", 4)
     if finding.target and view.names_targets and finding.target not in finding.message:
         lines += _row("target", finding.target, view)
-    if finding.stock_line:
-        lines += _row("stock", finding.stock_line, view)
+    if stock := finding.stock_line(rejected_for):
+        lines += _row("stock", stock, view)
     lines += _places(finding.places, source or SourceLines(), view.columns or WIDTH)
     lines += [line for row in _ledger(finding.ledger, finding.limit) for line in view.wrapped(row, 31)]
     if finding.limit is not None:

@@ -116,4 +116,4 @@ def test_narrow_types_behind_another_failure_quote_stock():
     )
     first = Finding("FIS101", "the dispatch needs 70000 bytes", stock="uses 70000 bytes of shared memory")
     reported = _packed_finding(first, narrow)
-    assert reported.code == "FIS104" and reported.stock_line.endswith("uses 70000 bytes of shared memory")
+    assert reported.code == "FIS104" and reported.stock_line().endswith("uses 70000 bytes of shared memory")

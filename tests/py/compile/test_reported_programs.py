@@ -272,7 +272,7 @@ def test_a_reported_program(tmp_path, one):
     found = report.findings
     assert not [f for f in found if f.severity in (Severity.ERROR, Severity.WARNING)]
     assert {f.code for f in found if f.severity is Severity.REPAIRED} == set(one.repaired)
-    assert all(f.stock_line for f in found if f.severity is Severity.REPAIRED)
+    assert all(f.stock_line() for f in found if f.severity is Severity.REPAIRED)
     assert any(f.code == "FIS202" for f in found) == one.checked
     runtime = RUNTIMES.get(one.target)
     if runtime == "vulkan" and "vulkan" not in [r.name for r in present()]:

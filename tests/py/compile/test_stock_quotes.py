@@ -11,7 +11,8 @@ import fissile
 from fissile.effect import Effect
 from fissile.finding import Finding, Severity
 from fissile.pipelines.probe.diagnostics import quoted
-from fissile.pipelines.report.text import render_finding
+from fissile.pipelines.report.text import render, render_finding
+from fissile.report import Report
 
 F16_SUM = """
 func.func @main(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
@@ -97,3 +98,18 @@ def test_silent_twins():
 )
 def test_a_quote_is_one_line_without_attributes(printed, quote):
     assert quoted(printed) == quote
+
+
+def test_what_stock_would_build_if_it_did_not_reject_the_program():
+    refused = Finding("FIS421", "no lowering", Severity.REPAIRED, stock="failed to legalize")
+    wrong = Finding("FIS198", "another offset", Severity.REPAIRED)
+    slow = Finding("FIS140", "recomputed", Severity.NOTE)
+    both = Report("compile", (refused, wrong, slow))
+    assert [both.rejected_for(one) for one in (refused, wrong)] == ["", "FIS421"]
+    assert wrong.stock_line("FIS421").startswith("rejects the program for FIS421; otherwise miscompiles it")
+    assert "rejects the program for FIS421; otherwise miscompiles it" in render(both)
+    assert slow.stock_line(both.rejected_for(slow)) == ""
+    assert Report("compile", (wrong, slow)).rejected_for(wrong) == ""
+    # What is rejected for another target is said of that one only.
+    check = Report("check", (refused.with_(target="gfx942"), wrong.with_(target="sm_80"), wrong))
+    assert [check.rejected_for(one) for one in check.findings if one.code == "FIS198"] == ["", ""]
