@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -18,3 +19,9 @@ def test_each_is_a_test():
 
 def test_ci_runs_them_too():
     assert "make test FULL=1" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_what_a_run_does_not_measure_stays_listed():
+    costly = runpy.run_path(str(ROOT / "tools" / "costly_tests.py"))["costly"]
+    costs = "2.50\ta::slow\n0.20\ta::quick\n3.00\ta::once_slow\n0.40\ta::once_slow\n9.00\ttests/py/test_lit.py::test_lit\n"
+    assert costly(costs, ["a::quick", "b::other"]) == ["a::slow", "b::other"]
