@@ -205,9 +205,14 @@ def check_determinants(found: Iterable[tuple[str, ir.Operation]]) -> list[Findin
 
 def check_nans(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     """FIS199 of each op, with what its front end calls it."""
-    what = "may be a NaN, and the result none"
     return [
-        _finding("FIS199", op, f"IREE drops a NaN of {name}", f"an operand {what}", name)
+        _finding(
+            "FIS199",
+            op,
+            f"IREE drops a NaN of {name}",
+            "a NaN may be an operand, and a number the result",
+            name,
+        )
         for name, op in found
     ]
 
