@@ -21,14 +21,20 @@ MAX_OPTIONS = 8
 SECONDS = 120.0
 """For all of these compiles. What was found until then is true, if not the smallest set."""
 
+Compiles = Callable[[Sequence[str]], bool | None]
+"""Whether the program compiles with flags, each one word; None where the time is over before that is known."""
 
-def blamed(flags: Sequence[str], compiles: Callable[[Sequence[str]], bool]) -> tuple[str, ...]:
+
+def blamed(flags: Sequence[str], compiles: Compiles) -> tuple[str, ...]:
     """The smallest set of options of ``flags`` without which the program compiles; empty where none is to blame.
 
-    ``compiles`` says whether it does with the flags that it is given; each is one word. Options that name the target stay.
+    Options that name the target stay. The program has to fail with all of ``flags`` when it is compiled in the same way: what
+    was refused because repairs were off, or is only predicted, compiles with the options as well.
     """
     left_out = [flag for flag in dict.fromkeys(flags) if _may_be_left_out(flag)]
     if not 0 < len(left_out) <= MAX_OPTIONS or not compiles(_without(flags, left_out)):
+        return ()
+    if compiles(flags) is not False:
         return ()
     for flag in tuple(left_out):
         fewer = [other for other in left_out if other != flag]
@@ -43,19 +49,20 @@ def finding_of_options(
     """FIS007 in the place of ``refusal``, where an option of ``flags``, or one that the target needs, is what IREE refuses ``source`` for."""
     until = time.monotonic() + SECONDS
 
-    def compiles(others: Sequence[str]) -> bool:
+    def compiles(others: Sequence[str]) -> bool | None:
         left = until - time.monotonic()
         if left <= 0:
-            return False
+            return None
         try:
             report = compiled_by_fissile(Path(source), others, start, dispatch_timeout, time_limit=left)
         except FissileError:
             return False
-        return not report.errors
+        return not report.errors or (None if time.monotonic() >= until else False)
 
     if (needed := model_of(flags)) and needed not in flags:
         name = needed.partition("=")[0]
-        if compiles((*(flag for flag in flags if flag.partition("=")[0] != name), needed)):
+        others = [flag for flag in flags if flag.partition("=")[0] != name]
+        if compiles((*others, needed)) and compiles(flags) is False:
             return _finding(refusal, f"the target needs {needed}", f"add {needed}", "with it")
     if found := blamed(flags, compiles):
         names = " and ".join(found)

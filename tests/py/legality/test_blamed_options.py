@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from small_programs import quantised_conv
 from test_after_refusal import CPU, findings_of
 
 from fissile.finding import Finding
@@ -50,10 +51,11 @@ def refuses(*bad):
     [
         ([], [], [], 0),
         (CPU, [], [], 0),
-        ([*CPU, "--a"], ["--a"], ["--a"], 1),
-        (["--a", "--b", "--c", *CPU], ["--b"], ["--b"], 4),
-        (["--a", "--b", "--c"], ["--a", "--c"], ["--a", "--c"], 4),
-        (["--a", "--b", "--a"], ["--a"], ["--a"], 3),
+        ([*CPU, "--a"], ["--a"], ["--a"], 2),
+        ([*CPU, "--a"], [], [], 2),  # it compiles with the option as well
+        (["--a", "--b", "--c", *CPU], ["--b"], ["--b"], 5),
+        (["--a", "--b", "--c"], ["--a", "--c"], ["--a", "--c"], 5),
+        (["--a", "--b", "--a"], ["--a"], ["--a"], 4),
         (["--a", *CPU], [*CPU], [], 1),
         (["--trace-execution", "--print-x"], ["--print-x"], [], 0),
         ([f"--x{n}" for n in range(MAX_OPTIONS + 1)], ["--x0"], [], 0),
@@ -108,6 +110,27 @@ def test_a_target_that_needs_an_execution_model(tmp_path):
     assert (status, finding["code"]) == (1, "FIS007")
     needed = finding["helps"][0]["title"].removeprefix("add ")
     assert compiled(tmp_path, ADDED, *INLINE, needed) == (0, [])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "--target=gfx942", "--iree-flags=--iree-opt-level=O1"),
+        ("compile", "--target=gfx942", "--iree-opt-level=O1", "--repair=off"),
+    ],
+    ids=["check", "compile"],
+)
+def test_what_fissile_repairs_is_not_the_options_fault(tmp_path, words):
+    """Without the option the program compiles, for it is repaired: with the option it is as well."""
+    output = [f"-o={tmp_path / 'out.vmfb'}"] if words[0] == "compile" else []
+    status, [finding] = findings_of(tmp_path, quantised_conv(), *words, *output)
+    assert (status, finding["code"]) == (1, "FIS101")
+    assert not any("leave out" in help_["title"] for help_ in finding["helps"])
+
+
+def test_where_the_time_is_over_before_the_whole_is_compiled_none_is_blamed():
+    answers = iter([True, None])
+    assert blamed(["--a"], lambda _flags: next(answers)) == ()
 
 
 def test_check_says_the_same(tmp_path):
