@@ -6,6 +6,8 @@ Source: `iree/compiler/embedding_api.h`, IREE 3.13. Importing this module loads 
 from __future__ import annotations
 
 import ctypes
+import json
+import os
 from collections.abc import Callable, Sequence
 
 from iree.compiler.api import Invocation, Output, Session, Source, ctypes_dl
@@ -19,6 +21,7 @@ __all__ = [
     "initialise_command_line",
     "not_in_force",
     "phases",
+    "process_flags",
     "send_diagnostics",
 ]
 
@@ -72,6 +75,29 @@ def initialise_command_line(flags: Sequence[str]) -> None:
 def not_in_force(flags: Sequence[str]) -> tuple[str, ...]:
     """``flags`` for a session: without those of the command line, which every session begins with and some of which none takes."""
     return tuple(flag for flag in flags if flag not in (_command_line or ()))
+
+
+def process_flags(flags: Sequence[str]) -> tuple[str, ...]:
+    """Those of ``flags`` that IREE's session does not know. A fork makes the session: in this process none may be made before they are set."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        try:
+            os.close(reading)
+            with os.fdopen(writing, "w", encoding="utf-8") as answer:
+                json.dump(_not_of_a_session(flags), answer)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as answer:
+        content = answer.read()
+    os.waitpid(pid, 0)
+    return tuple(json.loads(content)) if content else ()
+
+
+def _not_of_a_session(flags: Sequence[str]) -> list[str]:
+    known = {flag.split("=", 1)[0] for flag in Session().get_flags()}
+    return [flag for flag in dict.fromkeys(flags) if flag.split("=", 1)[0] not in known]
 
 
 def phases(invocation: Invocation, start: str, end: str) -> None:

@@ -87,8 +87,8 @@ def with_options(
             continue
         about_dispatches = [f for f in refusals if not is_bare(f)]
         rest = [f for f in report.findings if f not in refusals]
-        told = [f.with_(helps=(*f.helps, *found.helps)) for f in about_dispatches] or [found]
-        report = replace(report, findings=(*rest, *told))
+        helped = [f.with_(helps=(*f.helps, *found.helps)) for f in about_dispatches] or [found]
+        report = replace(report, findings=(*rest, *helped))
     return report
 
 

@@ -149,11 +149,10 @@ def _audited(job: AuditRequest) -> Report:
     from ..pass_runner import check_preprocessing
     from ..session import Session
     from .entry import AuditJob, run_audit_here
-    from .process_flags import process_flags
 
     asked = [flag for _name, flags in job.targets for flag in flags]
     check_preprocessing(asked)
-    library.initialise_command_line((*PASS_FLAGS, *process_flags(asked)))
+    library.initialise_command_line((*PASS_FLAGS, *library.process_flags(asked)))
     for flags in dict.fromkeys(flags for _name, flags in job.targets):
         Session(flags)  # raises UsageError for what it does not take
     lines = job.journal.read_bytes().splitlines() if job.journal.exists() else []

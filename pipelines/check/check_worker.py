@@ -223,9 +223,7 @@ def answer(job: CheckJob) -> Answer:
 
 def _check_here(job: CheckJob) -> Report:
     if flags := job.options.get("flags", ()):
-        from fissile.passes.iree.library import initialise_command_line
-
-        from ..audit.process_flags import process_flags
+        from fissile.passes.iree.library import initialise_command_line, process_flags
 
         initialise_command_line(process_flags(flags))
     from .entry import check
