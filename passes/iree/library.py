@@ -12,6 +12,10 @@ from collections.abc import Callable, Sequence
 
 from iree.compiler.api import Invocation, Output, Session, Source, ctypes_dl
 
+from fissile.errors import UsageError
+
+from .flags import DRIVER_FLAGS, STOCK_ONLY_FLAGS
+
 __all__ = [
     "Invocation",
     "Output",
@@ -78,7 +82,16 @@ def not_in_force(flags: Sequence[str]) -> tuple[str, ...]:
 
 
 def process_flags(flags: Sequence[str]) -> tuple[str, ...]:
-    """Those of ``flags`` that IREE's session does not know. A fork makes the session: in this process none may be made before they are set."""
+    """Those of ``flags`` that IREE's session does not know. Raises UsageError for what iree-compile's driver reads, such as `--help`.
+
+    A fork makes the session: in this process none may be made before they are set.
+    """
+    for flag in flags:
+        if flag.lstrip("-").partition("=")[0] in DRIVER_FLAGS | STOCK_ONLY_FLAGS:
+            raise UsageError(
+                f"'{flag}' is an option of iree-compile itself, and no flag of the compiler",
+                "fissile compile takes it",
+            )
     reading, writing = os.pipe()
     pid = os.fork()
     if not pid:

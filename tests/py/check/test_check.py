@@ -205,6 +205,8 @@ def test_bad_arguments(program, capsys, words, reported):
         ("--iree-no-such-flag", 2, "unknown flag '--iree-no-such-flag'"),
         ("--iree-opt-level=O7", 2, "iree-opt-level=O7"),
         ("word", 2, "unknown flag 'word'"),
+        ("--help", 2, "'--help' is an option of iree-compile itself"),
+        ("--compile-to=flow", 2, "'--compile-to=flow' is an option of iree-compile itself"),
     ],
 )
 def test_flags_of_iree(program, command, flags, status, reported):
