@@ -14,14 +14,10 @@ from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
+from ..standard.extremes import EXTREMES, extreme
 from ..torch_ops import TensorType
 
-_OF_TWO = {
-    "onnx.Max": "aten.maximum",
-    "onnx.Mean": "aten.add.Tensor",
-    "onnx.Min": "aten.minimum",
-    "onnx.Sum": "aten.add.Tensor",
-}
+_SUMS = ("onnx.Mean", "onnx.Sum")
 Shape = tuple[int | None, ...]
 
 
@@ -52,13 +48,7 @@ class BroadcastOperands(FrontEndRemedy):
             return False
         if torch.front_end_name(op) == "onnx.Expand":
             return len(types) == 2 and _extends(types[0], made)
-        known = [one for one in types if one is not None]
-        if torch.front_end_name(op) not in _OF_TWO or len(types) < 3 or len(known) != len(types):
-            return False
-        if torch.front_end_name(op) == "onnx.Mean" and made.element not in torch.FLOATS:
-            return False
-        whole = reduce(_together, (one.shape for one in known))
-        return len(whole) == len(made.shape) and _together(known[0].shape, known[1].shape) != made.shape
+        return differ_by_step(op)
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         result = op.results[0].type
@@ -67,23 +57,39 @@ class BroadcastOperands(FrontEndRemedy):
             assert made is not None  # `fits`
             sizes = torch.integers([size or 0 for size in made.shape])
             return [torch.apply("aten.broadcast_to", [op.operands[0], sizes], made)]
-        value = _folded(_OF_TWO[torch.front_end_name(op)], list(op.operands))
-        if torch.front_end_name(op) == "onnx.Mean":
+        name, operands = torch.front_end_name(op), list(op.operands)
+        value = extreme(name, operands) if name in EXTREMES else _summed(operands)
+        if name == "onnx.Mean":
             type_ = TensorType.of(value)
             assert type_ is not None
-            count = torch.real(float(len(op.operands)))
+            count = torch.real(float(len(operands)))
             value = torch.apply("aten.div.Scalar", [value, count], type_)
         return [torch.cast(value, result)]
 
 
-def _folded(name: str, operands: Sequence[ir.Value]) -> ir.Value:
+def differ_by_step(op: ir.Operation) -> bool:
+    """Whether ``op`` is one of three or more tensors, the first two of which have another shape together than all."""
+    name = torch.front_end_name(op)
+    if name not in _SUMS and name not in EXTREMES or len(op.operands) < 3 or len(op.results) != 1:
+        return False
+    made = TensorType.of(op.results[0])
+    types = [TensorType.of(one) for one in op.operands]
+    known = [one for one in types if one is not None]
+    if made is None or len(known) != len(types):
+        return False
+    if name == "onnx.Mean" and made.element not in torch.FLOATS:
+        return False
+    whole = reduce(_together, (one.shape for one in known))
+    return len(whole) == len(made.shape) and _together(known[0].shape, known[1].shape) != made.shape
+
+
+def _summed(operands: Sequence[ir.Value]) -> ir.Value:
     value = operands[0]
     for other in operands[1:]:
         left, right = TensorType.of(value), TensorType.of(other)
         assert left is not None and right is not None  # `fits`
         made = TensorType(_together(left.shape, right.shape), left.element)
-        scale = [torch.integer(1)] if name == "aten.add.Tensor" else []
-        value = torch.apply(name, [value, other, *scale], made)
+        value = torch.apply("aten.add.Tensor", [value, other, torch.integer(1)], made)
     return value
 
 

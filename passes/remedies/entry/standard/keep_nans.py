@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from math import isnan
 from typing import ClassVar
 
 from iree.compiler import ir
 
-from fissile.passes.analysis.imports.onnx_values import floats_of
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
-from ..tensors.values import as_boolean, broadcast_shape, type_of
+from ..onnx.broadcast_operands import differ_by_step
+from ..tensors.values import type_of
 from ..torch_ops import TensorType, apply
+from .extremes import EXTREMES, WITH_NANS, extreme, is_number, or_nan
 
-_EXTREMES = {
-    "onnx.Max": "aten.maximum",
-    "onnx.Min": "aten.minimum",
-    "aten.maximum": "aten.maximum",
-    "aten.minimum": "aten.minimum",
-}
 _SIGN = "onnx.Sign"
-_FLOATS = (*torch.FLOATS, "f64")
 
 
 @register_pass
@@ -52,46 +43,23 @@ class KeepNans(FrontEndRemedy):
 
     def fits(self, op: ir.Operation) -> bool:
         name = torch.front_end_name(op)
-        if name not in _EXTREMES and name != _SIGN or len(op.results) != 1:
+        if name not in EXTREMES and name != _SIGN or len(op.results) != 1:
             return False
         types = [TensorType.of(value) for value in (*op.operands, op.results[0])]
         elements = {None if one is None else one.element for one in types}
-        if len(elements) != 1 or not elements <= set(_FLOATS):
+        if len(elements) != 1 or not elements <= set(WITH_NANS):
             return False
         if name == _SIGN:
             return len(op.operands) == 1
+        if differ_by_step(op):  # IREE rejects it
+            return False
         return len(op.operands) > 1 and not all(is_number(value) for value in list(op.operands)[:-1])
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         name = torch.front_end_name(op)
         if name == _SIGN:
             value = op.operands[0]
-            made = _or_nan(value, apply("aten.sign", [value], value.type), type_of(value))
+            made = or_nan(value, apply("aten.sign", [value], value.type), type_of(value))
         else:
-            made = _folded(_EXTREMES[name], list(op.operands))
+            made = extreme(name, list(op.operands))
         return [torch.cast(made, op.results[0].type)]
-
-
-def is_number(value: ir.Value) -> bool:
-    """Whether ``value`` is a constant without a NaN."""
-    held = floats_of(value)
-    return held is not None and not any(map(isnan, held))
-
-
-def _folded(name: str, operands: Sequence[ir.Value]) -> ir.Value:
-    """Constants without a NaN go first, so that each step has at most one operand in front that may be one."""
-    ordered = sorted(operands, key=lambda value: not is_number(value))
-    return reduce(lambda one, other: _extreme(name, one, other), ordered)
-
-
-def _extreme(name: str, first: ir.Value, second: ir.Value) -> ir.Value:
-    shape = broadcast_shape([type_of(first).shape, type_of(second).shape])
-    made = TensorType(shape, type_of(first).element)
-    found = apply(name, [first, second], made)
-    return found if is_number(first) else _or_nan(first, found, made)
-
-
-def _or_nan(value: ir.Value, found: ir.Value, made: TensorType) -> ir.Value:
-    """``found``, but a NaN where ``value`` is one."""
-    is_nan = apply("aten.ne.Tensor", [value, value], as_boolean(type_of(value)))
-    return apply("aten.where.self", [is_nan, value, found], made)

@@ -49,3 +49,11 @@ func.func @silent_integers(%x: !torch.vtensor<[4],si64>, %y: !torch.vtensor<[4],
   %r = torch.operator "onnx.Sign"(%m) : (!torch.vtensor<[4],si64>) -> !torch.vtensor<[4],si64>
   return %r : !torch.vtensor<[4],si64>
 }
+
+// IREE rejects it, and `fissile-broadcast-operands` writes it.
+// CHECK-LABEL: func.func @silent_rejected
+// CHECK:         torch.operator "onnx.Max"
+func.func @silent_rejected(%x: !torch.vtensor<[3,1],f32>, %y: !torch.vtensor<[4],f32>, %z: !torch.vtensor<[2,1,1],f32>) -> !torch.vtensor<[2,3,4],f32> {
+  %r = torch.operator "onnx.Max"(%x, %y, %z) : (!torch.vtensor<[3,1],f32>, !torch.vtensor<[4],f32>, !torch.vtensor<[2,1,1],f32>) -> !torch.vtensor<[2,3,4],f32>
+  return %r : !torch.vtensor<[2,3,4],f32>
+}
