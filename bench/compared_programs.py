@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 
 FLAGS = {
@@ -61,9 +62,13 @@ def built(words: Sequence[str], program: Path, output: Path, seconds: float, run
     return Built(output.read_bytes(), codes, numbers(output, program, runtime) if runtime else "not run")
 
 
-def write_call(path: Path, arguments: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
-    """The arguments of a call, and what the front end computes of them."""
+def write_call(
+    path: Path, arguments: Sequence[np.ndarray], results: Sequence[np.ndarray], exact: bool = False
+) -> None:
+    """The arguments of a call, and what the front end computes of them; ``exact``: an integer beside it is wrong."""
     given = {f"in{number}": value for number, value in enumerate(arguments)}
+    if exact:
+        given["exact"] = np.array(True)
     np.savez(path, **given, **{f"out{number}": plain(value) for number, value in enumerate(results)})
 
 
@@ -88,7 +93,8 @@ def numbers(vmfb: Path, program: Path, runtime: str) -> str:
 
 def arguments_of(call: Path) -> list[np.ndarray]:
     known = np.load(call)
-    return [known[f"in{i}"] for i in range(sum(name.startswith("in") for name in known))]
+    given = [known[f"in{i}"] for i in range(sum(name.startswith("in") for name in known))]
+    return [one.view(ml_dtypes.bfloat16) if one.dtype == "V2" else one for one in given]
 
 
 def compared(answer: Sequence[np.ndarray], call: Path, program: str) -> str:
@@ -109,10 +115,12 @@ def compared(answer: Sequence[np.ndarray], call: Path, program: str) -> str:
                 | (got == wanted)
                 | (np.isnan(got) & np.isnan(wanted))
             )
+        if "exact" in known and known[f"out{number}"].dtype.kind not in "fV":
+            good = got == wanted
         # A quantised value may be rounded to its neighbour.
-        if not good.all() and not (
-            known[f"out{number}"].dtype.itemsize == 1 and np.abs(got - wanted).max() <= 1
-        ):
+        elif known[f"out{number}"].dtype.itemsize == 1 and np.abs(got - wanted).max() <= 1:
+            continue
+        if not good.all():
             return f"wrong: {np.sum(~good)} of {good.size} in result {number}"
     return RIGHT
 

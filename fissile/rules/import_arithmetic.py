@@ -239,3 +239,40 @@ func.func @f(%y: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
 """,
     ),
 )
+define(
+    "FIS210",
+    "unsigned-bias",
+    "the numbers are wrong: IREE drops the sign of negative constants of 48 bits",
+    "TOSA sums products of 16-bit activations and 8-bit weights in 48 bits, and so the bias of such a layer is a constant of 48 bits: TFLite's 16x8 "
+    "quantisation. IREE reads a bias of -1 as 281474976710655, and each sum that it is added to is wrong.",
+    "IREE 3.13's import of TOSA computes with 64 bits in place of 48, and extends its constants with zeros (iree-tosa-convert-i48-to-i64).",
+    "fissile writes such a constant with 32 bits, or two parts of them, and extends it with its sign (`fissile-extend-constants`).",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<1x4x4x2xi16>, %w: tensor<2x1x1x2xi8>) -> tensor<1x4x4x2xi16> {
+  %bias = "tosa.const"() <{values = dense<[5, -7]> : tensor<2xi48>}> : () -> tensor<2xi48>
+  %zero = "tosa.const"() <{values = dense<0> : tensor<1xi16>}> : () -> tensor<1xi16>
+  %none = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %wide = "tosa.const"() <{values = dense<0> : tensor<1xi48>}> : () -> tensor<1xi48>
+  %scale = "tosa.const"() <{values = dense<21000> : tensor<1xi16>}> : () -> tensor<1xi16>
+  %shift = "tosa.const"() <{values = dense<25> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %sum = "tosa.conv2d"(%x, %w, %bias, %zero, %none) <{acc_type = i48, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}>
+    : (tensor<1x4x4x2xi16>, tensor<2x1x1x2xi8>, tensor<2xi48>, tensor<1xi16>, tensor<1xi8>) -> tensor<1x4x4x2xi48>
+  %r = "tosa.rescale"(%sum, %scale, %shift, %wide, %zero) <{rounding_mode = #tosa.rounding_mode<SINGLE_ROUND>, scale32 = false, per_channel = false,
+    input_unsigned = false, output_unsigned = false}> : (tensor<1x4x4x2xi48>, tensor<1xi16>, tensor<1xi8>, tensor<1xi48>, tensor<1xi16>) -> tensor<1x4x4x2xi16>
+  return %r : tensor<1x4x4x2xi16>
+}
+""",
+        """\
+func.func @f(%x: tensor<1x4x4x2xi8>, %w: tensor<2x1x1x2xi8>) -> tensor<1x4x4x2xi32> {
+  %bias = "tosa.const"() <{values = dense<[5, -7]> : tensor<2xi32>}> : () -> tensor<2xi32>
+  %zero = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %sum = "tosa.conv2d"(%x, %w, %bias, %zero, %zero) <{acc_type = i32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}>
+    : (tensor<1x4x4x2xi8>, tensor<2x1x1x2xi8>, tensor<2xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x4x4x2xi32>
+  return %sum : tensor<1x4x4x2xi32>
+}
+""",
+    ),
+)

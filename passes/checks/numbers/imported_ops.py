@@ -217,6 +217,19 @@ def check_nans(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     ]
 
 
+def check_constants(found: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS210 of each constant of 48 bits with negative elements."""
+    return [
+        _finding(
+            "FIS210",
+            op,
+            "IREE drops the sign of negative constants of 48 bits",
+            "has negative elements",
+        )
+        for op in found
+    ]
+
+
 def check_crashes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     """FIS421 of each op, with what its front end calls it."""
     return [

@@ -113,6 +113,8 @@ REMEDIES = (
     "fissile-wrap-pads",
     "fissile-broadcast-operands",
     "fissile-number-elements",
+    "fissile-widen-types",
+    "fissile-strip-signs",
     "fissile-convert-mixed-inputs",
 )
 """In this order: what one writes, the next may find."""

@@ -23,7 +23,7 @@ from ...session import Module, Session
 if TYPE_CHECKING:
     from fissile.passes.remedies.entry.front_end import FrontEndRemedy
 
-_DIALECTS = (b"stablehlo", b"vhlo", b"torch")
+_DIALECTS = (b"stablehlo", b"vhlo", b"torch", b"tosa")
 
 
 @dataclass(frozen=True)
@@ -219,6 +219,14 @@ def _nans(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequ
     return found, check_nans((remedy.named(op), op) for op in found)
 
 
+def _wide_constants(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_constants
+    from fissile.passes.remedies.entry.tosa.extend_constants import ExtendConstants
+
+    found = ExtendConstants().found(module)
+    return found, check_constants(found)
+
+
 def _always(
     check: str, front_end_op: str, module: ir.Operation, gpu: bool
 ) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
@@ -304,6 +312,8 @@ _ROWS = (
         "fissile-keep-nans",
         _nans,
     ),
+    # Bytecode spells no type: there it is an op that may have such an operand.
+    _Row((b"i48", b"conv2d", b"conv3d"), "fissile-extend-constants", _wide_constants),
     _Row((b"wrap",), "fissile-wrap-pads", _wraps),
     *(_Row((op.encode(),), remedy, partial(_always, check, op)) for op, remedy, check in _ALWAYS),
     _Row((b"aten.linalg_det", b"onnx.Det"), "fissile-solve-systems", _determinants),
@@ -314,7 +324,7 @@ _ROWS = (
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209 and FIS199 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS199, FIS209 and FIS210 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """

@@ -121,6 +121,7 @@ DIFFERENCES = {
     "FIS180": Difference(RULES["FIS180"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS179": Difference(RULES["FIS179"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS199": Difference(RULES["FIS199"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS210": Difference(RULES["FIS210"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS195": Difference(RULES["FIS195"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS185": Difference(RULES["FIS185"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS169": Difference(RULES["FIS169"].shown.program, "llvm-cpu", "--repair=off"),
