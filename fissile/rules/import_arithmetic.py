@@ -245,7 +245,7 @@ define(
     "the numbers are wrong: IREE drops the sign of negative constants of 48 bits",
     "TOSA sums products of 16-bit activations and 8-bit weights in 48 bits, and so the bias of such a layer is a constant of 48 bits: TFLite's 16x8 "
     "quantisation. IREE reads a bias of -1 as 281474976710655, and each sum that it is added to is wrong.",
-    "IREE 3.13's import of TOSA computes with 64 bits in place of 48, and extends its constants with zeros (iree-tosa-convert-i48-to-i64).",
+    "IREE 3.13's import of TOSA computes with 64 bits in place of 48, and extends its constants with zeros.",
     "fissile writes such a constant with 32 bits, or two parts of them, and extends it with its sign (`fissile-extend-constants`).",
     effect=Effect.WRONG,
     shown=Shown(

@@ -220,6 +220,8 @@ def _nans(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequ
 
 
 def _wide_constants(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    if not any("i48" in str(op.results[0].type) for op in ops_of(module, "tosa.const")):
+        return [], []  # and the remedy need not be loaded
     from fissile.passes.checks.numbers.imported_ops import check_constants
     from fissile.passes.remedies.entry.tosa.extend_constants import ExtendConstants
 
@@ -312,7 +314,7 @@ _ROWS = (
         "fissile-keep-nans",
         _nans,
     ),
-    # Bytecode spells no type: there it is an op that may have such an operand.
+    # Bytecode spells no type; there an op shows that may have such an operand.
     _Row((b"i48", b"conv2d", b"conv3d"), "fissile-extend-constants", _wide_constants),
     _Row((b"wrap",), "fissile-wrap-pads", _wraps),
     *(_Row((op.encode(),), remedy, partial(_always, check, op)) for op, remedy, check in _ALWAYS),
