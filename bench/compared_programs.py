@@ -183,6 +183,9 @@ def run(chosen: argparse.Namespace) -> int:
     files = [*chosen.folder.glob("*.mlir")]
     files += [file for file in chosen.folder.glob("*.onnx") if not file.with_suffix(".mlir").exists()]
     programs = [file for file in sorted(files) if re.search(chosen.only, file.stem)]
+    if not programs:
+        print(f"no program to run in {chosen.folder}; `write` makes them", file=sys.stderr)
+        return 2
     targets = chosen.target or ["llvm-cpu", "vulkan", "gfx942"]
     rows = []
     with ThreadPoolExecutor(chosen.jobs) as pool:

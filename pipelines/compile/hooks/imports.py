@@ -23,7 +23,8 @@ from ...session import Module, Session
 if TYPE_CHECKING:
     from fissile.passes.remedies.entry.front_end import FrontEndRemedy
 
-_DIALECTS = (b"stablehlo", b"vhlo", b"torch", b"tosa")
+_DIALECTS = (b"stablehlo", b"vhlo", b"torch")
+_TOSA = (b"tosa",)
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class _Row:
     spelled: tuple[bytes, ...]
     remedy: str
     read: Callable[[ir.Operation, bool], tuple[Sequence[ir.Operation], Sequence[Finding]]]
+    dialects: tuple[bytes, ...] = _DIALECTS
+    """By one of which the program has ops."""
+
+    def may_occur(self, source: bytes) -> bool:
+        return all(any(name in source for name in names) for names in (self.dialects, self.spelled))
 
 
 def _broadcasts(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
@@ -220,7 +226,8 @@ def _nans(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequ
 
 
 def _wide_constants(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
-    if not any("i48" in str(op.results[0].type) for op in ops_of(module, "tosa.const")):
+    constants = [op for name in ("tosa.const", "arith.constant") for op in ops_of(module, name)]
+    if not any("i48" in str(op.results[0].type) for op in constants):
         return [], []  # and the remedy need not be loaded
     from fissile.passes.checks.numbers.imported_ops import check_constants
     from fissile.passes.remedies.entry.tosa.extend_constants import ExtendConstants
@@ -315,7 +322,7 @@ _ROWS = (
         _nans,
     ),
     # Bytecode spells no type; there an op shows that may have such an operand.
-    _Row((b"i48", b"conv2d", b"conv3d"), "fissile-extend-constants", _wide_constants),
+    _Row((b"i48", b"conv2d", b"conv3d"), "fissile-extend-constants", _wide_constants, _TOSA),
     _Row((b"wrap",), "fissile-wrap-pads", _wraps),
     *(_Row((op.encode(),), remedy, partial(_always, check, op)) for op, remedy, check in _ALWAYS),
     _Row((b"aten.linalg_det", b"onnx.Det"), "fissile-solve-systems", _determinants),
@@ -330,11 +337,11 @@ def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Find
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """
-    if not any(name in source for name in _DIALECTS):
+    if not any(name in source for name in (*_DIALECTS, *_TOSA)):
         return []
     found: list[Finding] = []
     for row in _ROWS:
-        if any(name in source for name in row.spelled):
+        if row.may_occur(source):
             act = partial(_act, row, module, repair, gpu)
             found += contained_change("ops that IREE's import misreads", act, module.put_back, [])
             module.settle()

@@ -18,7 +18,8 @@ from fissile.passes.remedies.remedy import Exactness
 from ..front_end import FrontEndRemedy
 from .wide_integers import integers_of
 
-CONSTANT = "tosa.const"
+_HELD = {"tosa.const": "values", "arith.constant": "value"}
+"""Op -> the attribute that holds its elements."""
 _LOW = 16
 """Bits of the lower part of a constant that 32 bits do not hold."""
 
@@ -26,7 +27,7 @@ _LOW = 16
 @register_pass
 @dataclass(frozen=True)
 class ExtendConstants(FrontEndRemedy):
-    """Writes a `tosa.const` of 48 bits with negative elements as one of 32 bits, which the program extends with its sign.
+    """Writes a constant tensor of 48 bits with negative elements as one of 32 bits, which the program extends with its sign.
 
     IREE 3.13's import computes with 64 bits in place of 48, and extends its constants with zeros: a bias of -1 is 281474976710655 (FIS210). Elements
     that 32 bits do not hold are a sum of two parts. Run it on the program as it was imported.
@@ -35,10 +36,10 @@ class ExtendConstants(FrontEndRemedy):
     name: ClassVar[str] = "fissile-extend-constants"
     cures: ClassVar[tuple[str, ...]] = ("FIS210",)
     exactness: ClassVar[Exactness] = Exactness.BITS
-    candidates: ClassVar[tuple[str, ...]] = (CONSTANT,)
+    candidates: ClassVar[tuple[str, ...]] = tuple(_HELD)
     dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "tensor")
     does: ClassVar[str] = (
-        "writes a `tosa.const` of 48 bits with negative elements as one of 32 bits, and extends it (in the input)"
+        "writes a constant tensor of 48 bits with negative elements as one of 32 bits, and extends it (in the input of a TOSA program)"
     )
     repairs: ClassVar[str] = (
         "such constants, the biases of layers with 16-bit activations among them, which IREE extends without their sign: wrong numbers on every target "
@@ -75,7 +76,7 @@ def _elements(op: ir.Operation) -> list[int] | None:
     type_ = op.results[0].type
     if not isinstance(type_, ir.RankedTensorType) or str(type_.element_type) != "i48":
         return None
-    return integers_of(str(attribute(op, "values")), prod(type_.shape))
+    return integers_of(str(attribute(op, _HELD[op.name])), prod(type_.shape))
 
 
 def _constant(numbers: list[int], like: ir.RankedTensorType) -> ir.Value:

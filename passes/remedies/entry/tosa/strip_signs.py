@@ -19,8 +19,10 @@ from fissile.passes.remedies.remedy import Exactness, Remedy
 
 from ..front_end import FRONT_END_OP
 
-_FUNCTION, _RETURN, _RESCALE = "func.func", "func.return", "tosa.rescale"
+_FUNCTION, _RESCALE = "func.func", "tosa.rescale"
 _MOVING = (
+    "func.call",
+    "func.return",
     "tosa.concat", "tosa.const", "tosa.gather", "tosa.identity", "tosa.pad", "tosa.reshape", "tosa.reverse", "tosa.scatter", "tosa.select", "tosa.slice",
     "tosa.tile", "tosa.transpose",
 )  # fmt: skip
@@ -98,7 +100,7 @@ def _can_lose_signs(op: ir.Operation) -> bool:
     if op.name == _RESCALE:
         sides = (("input_unsigned", op.operands[0]), ("output_unsigned", op.results[0]))
         return all(str(attribute(op, flag)) == "true" for flag, value in sides if _is_unsigned(value))
-    return op.name in (_FUNCTION, _RETURN, *_MOVING)
+    return op.name in (_FUNCTION, *_MOVING)
 
 
 def _strip(op: ir.Operation) -> None:

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 from iree.compiler import ir
 
-from fissile.dialect.attributes import attribute
+from fissile.dialect.attributes import attribute, attributes
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from ..front_end import FrontEndRemedy
+from ..stablehlo.values import with_element
 
 _IN_32_BITS = (
     "tosa.abs",
@@ -59,6 +60,8 @@ class WidenTypes(FrontEndRemedy):
         return op.name
 
     def fits(self, op: ir.Operation) -> bool:
+        if not all(isinstance(value.type, ir.RankedTensorType) for value in (*op.operands, *op.results)):
+            return False
         if op.name == _RESCALE:
             return _ANY_ROUNDING in str(attribute(op, "rounding_mode"))
         elements = {_element(value) for value in op.operands}
@@ -85,29 +88,18 @@ class WidenTypes(FrontEndRemedy):
             return [_bounded(op)]
         wide = [_cast(value, "i32") for value in op.operands]
         result = op.results[0].type
-        made = result if op.name in _COMPARISONS else _with_element(result, "i32")
-        computed = ir.Operation.create(
-            op.name, [made], wide, {named.name: named.attr for named in _attributes(op)}
-        )
+        made = result if op.name in _COMPARISONS else with_element(result, ir.IntegerType.get_signless(32))
+        computed = ir.Operation.create(op.name, [made], wide, dict(attributes(op)))
         value = computed.results[0]
         return [value if op.name in _COMPARISONS else _cast(value, _element(op.results[0]))]
-
-
-def _attributes(op: ir.Operation) -> list[ir.NamedAttribute]:
-    return [op.attributes[number] for number in range(len(op.attributes))]
 
 
 def _element(value: ir.Value) -> str:
     return str(getattr(value.type, "element_type", ""))
 
 
-def _with_element(type_: ir.Type, element: str) -> ir.Type:
-    shape = ir.RankedTensorType(type_).shape
-    return ir.RankedTensorType.get(shape, ir.Type.parse(element, type_.context))
-
-
 def _cast(value: ir.Value, element: str) -> ir.Value:
-    return ir.Operation.create(_CAST, [_with_element(value.type, element)], [value]).results[0]
+    return ir.Operation.create(_CAST, [with_element(value.type, ir.Type.parse(element))], [value]).results[0]
 
 
 def _bounded(op: ir.Operation) -> ir.Value:

@@ -21,6 +21,14 @@ func.func @wide() -> tensor<2xi48> {
   return %c : tensor<2xi48>
 }
 
+// CHECK-LABEL: func.func @of_arith
+// CHECK:         arith.constant dense<-7> : tensor<2xi32>
+// CHECK:         arith.extsi
+func.func @of_arith() -> tensor<2xi48> {
+  %c = arith.constant dense<-7> : tensor<2xi48>
+  return %c : tensor<2xi48>
+}
+
 // CHECK-LABEL: func.func @silent
 // CHECK-NOT:     linalg
 // CHECK:         return
