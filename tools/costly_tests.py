@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 SECONDS = 1.0
-"""Of processor time, children included, whatever else the machine does. Nine of ten tests cost less, and a good third of the time in
+"""Of processor time, children included, with a part of what the fixtures took that it shares, whatever else the machine does. Nine of ten tests cost less, and a good third of the time in
 all."""
 ALWAYS = (
     "tests/py/test_lit.py::",

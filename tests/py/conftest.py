@@ -114,20 +114,55 @@ def registered_passes_end_with_their_test():
         _PASSES.update(own | before)
 
 
-def pytest_sessionfinish():
-    programs.end_server()
+COSTS: dict[str, float] = {}
+"""Test -> the processor seconds of it alone."""
+SHARED_COSTS: dict[tuple[str, str, int], float] = {}
+"""Fixture that several tests share (its name, its place, the number of its parameter) -> what setting it up took."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    before = processor_seconds()
+    result = yield
+    if fixturedef.scope != "function":
+        key = (fixturedef.argname, fixturedef.baseid, getattr(request, "param_index", 0))
+        SHARED_COSTS[key] = processor_seconds() - before
+    return result
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item, nextitem):
-    """With `--cost-file`, one line a test: seconds, tab, the test. Workers of xdist append to the same file."""
-    path = item.config.getoption("--cost-file")
-    before = processor_seconds()
+    before, shared_before = processor_seconds(), sum(SHARED_COSTS.values())
     result = yield
-    if path:
-        with open(path, "a", encoding="utf-8") as costs:
-            costs.write(f"{processor_seconds() - before:.2f}\t{item.nodeid}\n")
+    shared = sum(SHARED_COSTS.values()) - shared_before
+    COSTS[item.nodeid] = processor_seconds() - before - shared
     return result
+
+
+def shares(items) -> dict[str, float]:
+    """Test -> its part of what the fixtures took that it shares: leaving one of their tests out saves nothing, leaving all out does."""
+    parts: dict[str, float] = {}
+    for (name, place, number), seconds in SHARED_COSTS.items():
+        users = [
+            item.nodeid
+            for item in items
+            if name in item.fixturenames
+            and item.nodeid.startswith(place)
+            and getattr(getattr(item, "callspec", None), "indices", {}).get(name, 0) == number
+        ]
+        for user in users:
+            parts[user] = parts.get(user, 0.0) + seconds / len(users)
+    return parts
+
+
+def pytest_sessionfinish(session):
+    """With `--cost-file`, one line a test: seconds, tab, the test. Workers of xdist append to the same file."""
+    programs.end_server()
+    if path := session.config.getoption("--cost-file"):
+        parts = shares(session.items)
+        with open(path, "a", encoding="utf-8") as costs:
+            for test, seconds in COSTS.items():
+                costs.write(f"{seconds + parts.get(test, 0.0):.2f}\t{test}\n")
 
 
 def pytest_terminal_summary(terminalreporter):
