@@ -14,7 +14,7 @@ from iree.compiler._mlir_libs._mlirDialectsLinalg import fill_builtin_region, ge
 if TYPE_CHECKING:
     from iree.compiler.dialects._linalg_ops_gen import GenericOp, IndexOp, YieldOp
 
-__all__ = ["GenericOp", "IndexOp", "YieldOp", "fill", "indexing_maps"]
+__all__ = ["GenericOp", "IndexOp", "YieldOp", "fill", "indexing_maps", "named"]
 
 _MEMO = "linalg.memoized_indexing_maps"
 
@@ -53,4 +53,14 @@ def fill(value: ir.Value, *, outs: Sequence[ir.Value]) -> ir.Value:
 
     op = FillOp([out.type for out in outs], [value], list(outs))
     fill_builtin_region(op.operation)
+    return op.results[0]
+
+
+def named(
+    name: str, inputs: Sequence[ir.Value], init: ir.Value, attributes: dict[str, ir.Attribute]
+) -> ir.Value:
+    """The result of the structured op called ``name``; made at the insertion point."""
+    segments = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), 1])}
+    op = ir.Operation.create(name, [init.type], [*inputs, init], {**attributes, **segments}, regions=1)
+    fill_builtin_region(op)
     return op.results[0]

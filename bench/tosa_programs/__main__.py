@@ -14,9 +14,11 @@ import sys
 from collections.abc import Sequence
 
 from bench import compared_programs
-from bench.tosa_programs import blocks, elementwise, entries, moving, products, reducing, rescaling
+from bench.tosa_programs import blocks, elementwise, entries, moving, products, reducing, rescaling, special
 
-assert blocks and elementwise and moving and products and reducing and rescaling  # each adds its programs
+assert (
+    blocks and elementwise and moving and products and reducing and rescaling and special
+)  # each adds its programs
 
 
 def main(argv: Sequence[str] | None = None) -> int:

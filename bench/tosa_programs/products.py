@@ -161,8 +161,11 @@ _convolution(
 )
 
 
-def _transposed(element: str, stride: Sequence[int], out_pad: Sequence[int], zero: int = 0) -> None:
-    program = Program(f"transpose_conv_{element}_{stride[0]}{stride[1]}_{out_pad[0]}")
+def _transposed(
+    element: str, stride: Sequence[int], out_pad: Sequence[int], zero: int = 0, open_sizes: bool = False
+) -> None:
+    form = "open" if open_sizes else f"{stride[0]}{stride[1]}_{out_pad[0]}"
+    program = Program(f"transpose_conv_{element}_{form}", open_sizes)
     image = drawn("tcx", (2, 5, 4, 3), element) if element in FLOATS else full("tcx", (2, 5, 4, 3), element)
     held, made = "i8" if element == "i16" else element, element if element in FLOATS else KEPT[element]
     kernels = drawn("tcw", (4, 3, 3, 3), held)
@@ -189,6 +192,7 @@ for element in KEPT:
     _transposed(element, (1, 1), (0, 0, 0, 0), 4 if element == "i8" else 0)
     _transposed(element, (2, 2), (0, 0, 0, 0), 4 if element == "i8" else 0)
     _transposed(element, (2, 3), (-1, -1, -1, -1))
+    _transposed(element, (3, 2), (0, 1, -1, 2), open_sizes=True)
 
 
 def _matmul(

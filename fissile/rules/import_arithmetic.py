@@ -276,3 +276,30 @@ func.func @f(%x: tensor<1x4x4x2xi8>, %w: tensor<2x1x1x2xi8>) -> tensor<1x4x4x2xi
 """,
     ),
 )
+define(
+    "FIS211",
+    "finite-extremes",
+    "the numbers may be wrong: IREE makes an extreme that is infinite the largest finite number",
+    "The largest of elements that are all negative infinity is -3.40282e+38 for `tosa.reduce_max` and `tosa.max_pool2d`, and the smallest of positive "
+    "infinities 3.40282e+38 for `tosa.reduce_min`: the maximum of a row of scores that a mask of infinities hides, for example.",
+    "IREE 3.13's import of TOSA starts a reduction or a pool at the largest finite number of the type (`tosa-to-linalg` without `allow-non-finites`).",
+    "fissile writes such an op as a reduction or a pool that starts at infinity (`fissile-keep-infinities`). It leaves those alone whose operand is bounded: "
+    "behind a clamp, a sigmoid, a conversion from integers, and what moves their elements.",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%scores: tensor<2x8xf32>) -> tensor<2x1xf32> {
+  %r = "tosa.reduce_max"(%scores) <{axis = 1 : i32}> : (tensor<2x8xf32>) -> tensor<2x1xf32>
+  return %r : tensor<2x1xf32>
+}
+""",
+        """\
+func.func @f(%scores: tensor<2x8xf32>) -> tensor<2x1xf32> {
+  %finite = "tosa.clamp"(%scores) <{min_val = -1.0e+30 : f32, max_val = 1.0e+30 : f32}> : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %r = "tosa.reduce_max"(%finite) <{axis = 1 : i32}> : (tensor<2x8xf32>) -> tensor<2x1xf32>
+  return %r : tensor<2x1xf32>
+}
+""",
+    ),
+)

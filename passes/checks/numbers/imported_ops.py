@@ -230,6 +230,20 @@ def check_constants(found: Iterable[ir.Operation]) -> list[Finding]:
     ]
 
 
+def check_infinities(found: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS211 of each extreme that may be infinite."""
+    return [
+        _finding(
+            "FIS211",
+            op,
+            f"IREE makes an infinite result of {op.name} the largest finite number",
+            "every element of a window may be infinite",
+            op.name,
+        )
+        for op in found
+    ]
+
+
 def check_crashes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     """FIS421 of each op, with what its front end calls it."""
     return [

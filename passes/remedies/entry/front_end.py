@@ -23,7 +23,7 @@ _MOST_PLACES = 4
 
 @dataclass(frozen=True)
 class FrontEndRemedy(Remedy):
-    """Reports FIS421, repaired, once for each kind of op that it replaces."""
+    """Reports FIS421, repaired, or the failure that it cures, once for each kind of op that it replaces."""
 
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP,)
     dialects: ClassVar[tuple[str, ...]] = ("torch",)
@@ -54,7 +54,8 @@ class FrontEndRemedy(Remedy):
         self.replace(found)
 
     def report(self, found: Iterable[ir.Operation], report: Callable[[Finding], None]) -> None:
-        """FIS421, once for each kind of op."""
+        """FIS421, or the failure that this remedy cures, once for each kind of op."""
+        rejected = FRONT_END_OP in self.cures
         kinds: dict[str, list[ir.Operation]] = {}
         for one in found:
             kinds.setdefault(self.named(one), []).append(one)
@@ -63,8 +64,10 @@ class FrontEndRemedy(Remedy):
             count = "" if len(ops) == 1 else f", {len(ops)} times"
             report(
                 Finding(
-                    FRONT_END_OP,
-                    f"IREE has no lowering for {name} as it is used here{count}",
+                    FRONT_END_OP if rejected else self.cures[0],
+                    f"IREE has no lowering for {name} as it is used here{count}"
+                    if rejected
+                    else f"IREE computes {name} otherwise as it is used here{count}",
                     Severity.REPAIRED,
                     subject=name,
                     places=places[:_MOST_PLACES],

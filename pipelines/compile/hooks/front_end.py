@@ -114,6 +114,7 @@ REMEDIES = (
     "fissile-broadcast-operands",
     "fissile-number-elements",
     "fissile-widen-types",
+    "fissile-insert-zeros",
     "fissile-strip-signs",
     "fissile-convert-mixed-inputs",
 )

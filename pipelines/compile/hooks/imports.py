@@ -236,6 +236,14 @@ def _wide_constants(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operat
     return found, check_constants(found)
 
 
+def _extremes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.analysis.imports.tosa.infinite_extremes import EXTREMES, may_be_infinite
+    from fissile.passes.checks.numbers.imported_ops import check_infinities
+
+    found = [op for name in EXTREMES for op in ops_of(module, name) if may_be_infinite(op)]
+    return found, check_infinities(found)
+
+
 def _always(
     check: str, front_end_op: str, module: ir.Operation, gpu: bool
 ) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
@@ -323,6 +331,7 @@ _ROWS = (
     ),
     # Bytecode spells no type; there an op shows that may have such an operand.
     _Row((b"i48", b"conv2d", b"conv3d"), "fissile-extend-constants", _wide_constants, _TOSA),
+    _Row((b"reduce_max", b"reduce_min", b"max_pool2d"), "fissile-keep-infinities", _extremes, _TOSA),
     _Row((b"wrap",), "fissile-wrap-pads", _wraps),
     *(_Row((op.encode(),), remedy, partial(_always, check, op)) for op, remedy, check in _ALWAYS),
     _Row((b"aten.linalg_det", b"onnx.Det"), "fissile-solve-systems", _determinants),
@@ -333,7 +342,7 @@ _ROWS = (
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS199, FIS209 and FIS210 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS199, FIS209, FIS210 and FIS211 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """

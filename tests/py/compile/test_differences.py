@@ -122,6 +122,7 @@ DIFFERENCES = {
     "FIS179": Difference(RULES["FIS179"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS199": Difference(RULES["FIS199"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS210": Difference(RULES["FIS210"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS211": Difference(RULES["FIS211"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS195": Difference(RULES["FIS195"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS185": Difference(RULES["FIS185"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS169": Difference(RULES["FIS169"].shown.program, "llvm-cpu", "--repair=off"),

@@ -1,0 +1,1 @@
+"""What IREE reads otherwise in a program of TOSA."""
