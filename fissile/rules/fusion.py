@@ -171,12 +171,13 @@ func.func @f(%x: tensor<4xf16>) -> tensor<6xf16> {
 define(
     "FIS140",
     "recomputed-producer",
-    "a producer is recomputed for every use",
+    "a producer is recomputed for every use, or ends the vectorisation of its consumer",
     "An elementwise producer (usually a dequantisation) is fused into the body of a convolution or reduction that "
-    "reads each of its elements many times. The program is right, but on llvm-cpu it is 5 to 30 times slower than "
-    "it could be.",
+    "reads each of its elements many times, or a transposition into a convolution (of weights that are arguments, as JAX exports them, or of a gradient). "
+    "The program is right, but on llvm-cpu it is 5 to 65 times slower than it could be.",
     "IREE folds the producer into the loop nest of its consumer. The producer is evaluated for every multiply-add, "
-    "and the vectoriser no longer recognises the body as a contraction.",
+    "and the vectoriser no longer recognises the body as a contraction. A transposition becomes a part of the convolution's indexing map, and IREE 3.13 "
+    "vectorises convolutions in the order of nhwc_hwcf, nchw_fchw and nhwc_hwc only.",
     "`--fusion=tune` places a fusion boundary behind the producer.",
     effect=Effect.SLOW,
     shown=Shown(

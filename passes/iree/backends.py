@@ -45,6 +45,8 @@ class Backend:
     """Whether it chooses a configuration for attention ops itself, and so may fail over one."""
     recomputes: bool = False
     """Whether producers are folded into a reduction's body and evaluated in every step."""
+    vectorises_convolutions: str = ""
+    """The code generation pipeline by which it vectorises a convolution; empty: it has none of its own."""
     racing: frozenset[str] = frozenset()
     """Its code generation pipelines that put no barrier between a fused producer and its readers."""
     drops_signs: bool = False
@@ -111,6 +113,7 @@ BACKENDS = {
             conversion_resumes=True,
             resource_check="builtin.module(func.func(iree-llvmcpu-check-ir-before-llvm-conversion))",
             recomputes=True,
+            vectorises_convolutions="ConvTileAndDecomposeExpert",
             spec_flag=TUNING_SPEC_FLAG,
             library_calls={
                 "llvm.intr.log10": (),

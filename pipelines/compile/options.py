@@ -53,7 +53,7 @@ REPAIRS = (
     ),
     Option(
         "fusion",
-        "tune: compute producers separately if llvm-cpu would recompute them for every use (FIS140)",
+        "tune: compute producers separately that llvm-cpu would recompute for every use, or not vectorise (FIS140)",
         choices=FUSION_MODES,
     ),
     Option("pack-transients", "pack the memory of transients by size and lifetime (FIS311)"),

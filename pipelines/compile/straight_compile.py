@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fissile.finding import Finding
@@ -17,6 +18,7 @@ from ..probe.stock_outcome import (
     may_recompute,
     predicted_to_exceed,
     translation_work,
+    transposed_reads,
 )
 from ..probe.unroll_limit import unrolls
 from ..repair.failures import (
@@ -106,4 +108,8 @@ class StraightCompile:
         findings += left
         if may_recompute(module, run.origin()[0]):
             findings += run.slow(run.origin()[0])
+        else:
+            findings += contained(
+                "transposed operands", partial(transposed_reads, module, run.origin()[0]), [], cpu_limit=0
+            )
         return RECOMPUTES if run.tuning and any(f.code == "FIS140" for f in findings) else None

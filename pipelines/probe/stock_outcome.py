@@ -11,14 +11,21 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
-from fissile.passes.analysis.dispatch.provenance import SourceOp
-from fissile.passes.analysis.dispatch.recomputation import Recomputed, bodies_of, recomputed_producers
+from fissile.passes.analysis.dispatch.provenance import SourceOp, place_of, source_ops
+from fissile.passes.analysis.dispatch.recomputation import (
+    Recomputed,
+    bodies_of,
+    is_left_unvectorised,
+    recomputed_producers,
+    transpositions_at,
+)
 from fissile.passes.analysis.kernel.evidence import NOTHING, Evidence, gravest
+from fissile.passes.analysis.layout.transposed_operands import transpositions_read
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.program.check_order import DISPATCH
 from fissile.passes.checks.fit.workgroup_fit import limit_of, stricter_device
-from fissile.passes.checks.speed.recomputation import worth_cutting
+from fissile.passes.checks.speed.recomputation import check_recomputation, worth_cutting
 from fissile.passes.containment import contained
 from fissile.passes.failures.failure import Failure, Stage, failures_of
 from fissile.passes.failures.narrow.narrow_elements import NarrowElements
@@ -67,6 +74,29 @@ def may_recompute(module: Module, origin: Module) -> bool:
         "bodies of the program", lambda: bodies_of(origin.op), Counter()
     )
     return bool(Counter(body for _dispatch, _root, body in costly) - written)
+
+
+def transposed_reads(module: Module, origin: Module) -> list[Finding]:
+    """FIS140 of the convolutions of ``module``, whose dispatches are configured and not tagged, into which a transposition of ``origin`` was folded.
+
+    A convolution is known by its place in the source, so this needs no phase again.
+    """
+    unvectorised = [
+        one for one in formed_dispatches(module) if "conv" in one.name and is_left_unvectorised(one)
+    ]
+    if not unvectorised:
+        return []
+    places = {
+        place_of(op): [place_of(one) for one in found]
+        for op in source_ops(origin.op.operation)
+        if (found := transpositions_read(op))
+    }
+    folded = {one.name: transpositions_at(one, places) for one in unvectorised} if places else {}
+    return [
+        finding
+        for one in unvectorised
+        if (finding := check_recomputation(one, folded.get(one.name, ()))) is not None
+    ]
 
 
 def _worth_cutting(dispatch: Dispatch):

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
-from fissile.dialect.places import TAG_FILE, place_of
+from fissile.dialect.places import READ_TAG_FILE, TAG_FILE, place_of
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
+from ..layout.transposed_operands import transpositions_read
 from ..program.source_lines import line_at
 from .given_configuration import given_configuration
 
@@ -30,6 +31,7 @@ __all__ = [
     "ssa_name",
     "tag_source_ops",
     "tags_in",
+    "tags_read",
     "tags_of",
     "untag",
     "without_tags",
@@ -37,7 +39,7 @@ __all__ = [
 
 _PLACE = re.compile(r'(?:"([^"]+)"|(?:^|(?<=\s))([^\s":]+)):(\d+):(\d+)')
 
-_WRAPPED = re.compile(rf'callsite\("{TAG_FILE}":\d+:1 at ')
+_WRAPPED = re.compile(rf'callsite\("(?:{TAG_FILE}|{READ_TAG_FILE})":\d+:1 at ')
 _NESTING = re.compile(r'"(?:[^"\\]|\\.)*"|[()]')
 """What a search for the end of a location meets: whole strings, so that parentheses in file names do not count."""
 
@@ -47,12 +49,18 @@ def tags_in(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(index) for index in re.findall(rf'"?{TAG_FILE}"?:(\d+):1\b', text)))
 
 
+def tags_read(op: ir.Operation) -> tuple[int, ...]:
+    """The tags of the transpositions that ``op``, a convolution, read as it was tagged (`transpositions_read`)."""
+    found = re.findall(rf'"{READ_TAG_FILE}":(\d+):1\b', str(op.location))
+    return tuple(dict.fromkeys(int(index) for index in found))
+
+
 def places_in(text: str) -> tuple[Place, ...]:
     """The source places in a location's text, innermost first; tags are no places."""
     found = []
     for quoted, plain, line, column in _PLACE.findall(text):
         file = quoted or plain
-        if file and file != TAG_FILE:
+        if file and file not in (TAG_FILE, READ_TAG_FILE):
             found.append(Place(file, int(line), int(column)))
     return tuple(dict.fromkeys(found))
 
@@ -92,16 +100,18 @@ def tag_source_ops(module: ir.Operation) -> int:
     of the first. Meant for a clone: tags would reach the artifact's debug info.
     """
     ops = source_ops(module)
+    indices = {op: index for index, op in enumerate(ops)}  # before a location changes: it is part of the hash
+    read = [[indices[one] for one in transpositions_read(op) if one in indices] for op in ops]
     tagged_inits: set[int] = set()
     for index, op in enumerate(ops):
-        context = op.context
 
-        def wrap(inner: ir.Operation, index: int = index, context: ir.Context = context) -> ir.WalkResult:
-            tag = ir.Location.file(TAG_FILE, index, 1, context=context)
-            inner.location = ir.Location.callsite(tag, [inner.location], context=context)
+        def wrap(inner: ir.Operation, index: int = index) -> ir.WalkResult:
+            _wrap(inner, TAG_FILE, index)
             return ir.WalkResult.ADVANCE
 
         op.walk(wrap)
+        for transposition in read[index]:
+            _wrap(op, READ_TAG_FILE, transposition)
         for operand in op.operands:
             owner = operand.owner
             if isinstance(owner, ir.Block):
@@ -111,6 +121,11 @@ def tag_source_ops(module: ir.Operation) -> int:
                 tagged_inits.add(hash(owner))
                 wrap(owner)
     return len(ops)
+
+
+def _wrap(op: ir.Operation, file: str, index: int) -> None:
+    tag = ir.Location.file(file, index, 1, context=op.context)
+    op.location = ir.Location.callsite(tag, [op.location], context=op.context)
 
 
 def untag(module: ir.Operation) -> None:

@@ -1,27 +1,34 @@
-"""Producers that a dispatch computes again for every use, because they stand in the body of its reduction.
+"""Producers that a dispatch computes again for every use, because they stand in the body of its reduction, or that end its vectorisation.
 
 On llvm-cpu IREE's code generation folds an elementwise producer into the body of the consumer that reads it. A convolution
 or matmul reads each element many times, computes the producer as often, and no longer looks like a plain
-multiply-and-add to the vectoriser.
+multiply-and-add to the vectoriser. A transposition is folded into an indexing map: nothing is computed again, but the vectoriser does not know a
+convolution in such an order (`layout/transposed_operands.py`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import prod
 
 from iree.compiler import ir
 
+from fissile.dialect.places import ops_of
 from fissile.finding import Place
+from fissile.passes.iree.backends import backend_named
 
 from .dispatches import Dispatch
 from .linear_index import dimensions_of_loops
-from .provenance import place_of, tags_of
+from .provenance import place_of, tags_of, tags_read
 
 
 @dataclass(frozen=True)
 class Recomputed:
     """One producer in the body of a reduction. ``times``: evaluations per element that it has, rounded down.
+
+    ``moves``: it is a transposition, and the convolution that reads it is not vectorised.
 
     ``tag`` is the producer's source op where the module is tagged; ``elements`` are those of the operand it reads.
     """
@@ -34,6 +41,7 @@ class Recomputed:
     operand: str
     body: tuple[str, ...] = ()
     """The reduction's body as `bodies_of` knows it."""
+    moves: bool = False
 
 
 def bodies_of(module: ir.Operation) -> Counter[tuple[str, ...]]:
@@ -66,7 +74,7 @@ def recomputed_producers(dispatch: Dispatch) -> list[Recomputed]:
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name != "linalg.generic" or "reduction" not in str(op.attributes["iterator_types"]):
             return ir.WalkResult.ADVANCE
-        for producer in _producers(op):
+        for producer in (*_producers(op), *_transpositions(op, dispatch)):
             found.setdefault((producer.tag, producer.place, producer.operand), producer)
         return ir.WalkResult.SKIP
 
@@ -106,6 +114,43 @@ def _producers(op: ir.Operation) -> list[Recomputed]:
                 )
                 break
     return producers
+
+
+def _transpositions(op: ir.Operation, dispatch: Dispatch) -> list[Recomputed]:
+    """Those that the convolution ``op`` read in the program, where IREE vectorises it no longer."""
+    if not (read := tags_read(op)) or not is_left_unvectorised(dispatch):
+        return []
+    return [moved for tag in read if (moved := _moved(op, tag, None)) is not None]
+
+
+def transpositions_at(
+    dispatch: Dispatch, places: Mapping[Place | None, Iterable[Place | None]]
+) -> list[Recomputed]:
+    """The same of a dispatch without tags: ``places`` has the places of convolutions, and of the transpositions that each of them read."""
+    read = [
+        (op, place)
+        for op in ops_of(dispatch.inner_module(), "linalg.generic")
+        if "reduction" in str(op.attributes["iterator_types"])
+        for place in places.get(place_of(op), ())
+    ]
+    return [moved for op, place in read if (moved := _moved(op, None, place)) is not None]
+
+
+def _moved(op: ir.Operation, tag: int | None, place: Place | None) -> Recomputed | None:
+    """A transposition that ``op`` reads: its weights, if it cannot be told which. None without static sizes."""
+    if (iterations := _iterations(op)) is None:
+        return None
+    type_ = ir.RankedTensorType(op.operands[1].type)
+    elements = prod(type_.shape)
+    return Recomputed(
+        tag, place, place_of(op), iterations // max(1, elements), elements, str(type_), moves=True
+    )
+
+
+def is_left_unvectorised(dispatch: Dispatch) -> bool:
+    """Whether its code generation is not the one that vectorises a convolution."""
+    wanted = backend_named(dispatch.target.backend).vectorises_convolutions
+    return bool(wanted) and dispatch.codegen != wanted
 
 
 def _takes_one_input(user: ir.Operation, body: ir.Block) -> bool:

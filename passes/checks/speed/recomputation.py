@@ -40,19 +40,32 @@ def check_recomputation(
             if producer.tag is not None and producer.tag < len(ops)
             else producer.place
         )
-        places += labelled(at, f"computed {producer.times} times per element")
-    places += labelled(worst.root, "for each step of this reduction")
-    names = [_name(producer, ops) for producer in costly]
-    listed = " and ".join(dict.fromkeys(names))
+        done = "transposed" if producer.moves else f"computed {producer.times} times per element"
+        places += labelled(at, done)
+    places += labelled(worst.root, "not vectorised" if worst.moves else "for each step of this reduction")
     return Finding(
         "FIS140",
-        f"{listed} recomputed for every use, up to {max(p.times for p in costly)} times per element",
+        " and ".join(_said(costly, ops)),
         severity=Severity.NOTE,
         subject=dispatch.name,
         target=dispatch.target.name,
         places=tuple(places),
-        notes=("right but slow; `fissile compile --fusion=tune` computes it once",),
+        notes=("right but slow; `fissile compile --fusion=tune` computes it in a dispatch of its own",),
     )
+
+
+def _said(costly: Sequence[Recomputed], ops: Sequence[SourceOp]) -> list[str]:
+    """What the finding says of those that are computed again, and of those that are only read in another order."""
+    said = []
+    for moves in (False, True):
+        some = [producer for producer in costly if producer.moves is moves]
+        listed = " and ".join(dict.fromkeys(_name(producer, ops) for producer in some))
+        if some and moves:
+            said.append("a transposition is folded into a convolution, which IREE then does not vectorise")
+        elif some:
+            most = max(producer.times for producer in some)
+            said.append(f"{listed} recomputed for every use, up to {most} times per element")
+    return said
 
 
 def _name(producer: Recomputed, ops: Sequence[SourceOp]) -> str:

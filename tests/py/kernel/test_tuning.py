@@ -10,6 +10,8 @@ import pytest
 from programs import run_program
 from small_programs import ADD, TARGETS, quantised_conv
 
+from bench.speed import transposed_forms
+
 BIN = Path(sys.executable).parent
 
 
@@ -43,6 +45,26 @@ def test_tuned_it_computes_each_producer_once_and_the_same_numbers(conv, tmp_pat
     assert status == 0 and (finding["code"], finding["severity"]) == ("FIS140", "repaired")
     assert report["facts"]["certificate"]["agrees"]
     assert report["facts"]["edits"] == ["fissile-place-boundaries 0", "fissile-place-boundaries 1"]
+
+
+@pytest.mark.parametrize("name", ["oihw_3_b1_28", "ohwi_3_b1_28", "gradient_14"])
+def test_a_transposition_that_ends_a_convolutions_vectorisation_is_told_and_kept_apart(tmp_path, name):
+    source = tmp_path / "conv.mlir"
+    source.write_text(transposed_forms.programs()[name])
+    status, report = compiled(source, "-o", tmp_path / "a.vmfb")
+    assert status == 0 and [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS140", "note")]
+    status, report = compiled(source, "--fusion=tune", "--verify", "-o", tmp_path / "b.vmfb")
+    (finding,) = report["findings"]
+    assert status == 0 and (finding["code"], finding["severity"]) == ("FIS140", "repaired")
+    assert report["facts"]["certificate"]["agrees"]
+
+
+@pytest.mark.parametrize("name", ["hwio_3_b1_28", "oihw_1_b1_28"])
+def test_a_convolution_that_is_vectorised_is_left_as_it_is(tmp_path, name):
+    source = tmp_path / "conv.mlir"
+    source.write_text(transposed_forms.programs()[name])
+    status, report = compiled(source, "--fusion=tune", "-o", tmp_path / "a.vmfb")
+    assert status == 0 and report["findings"] == [] and "edits" not in report["facts"]
 
 
 def test_nothing_to_tune_is_stock(tmp_path):

@@ -1,0 +1,1 @@
+"""In which order ops read their operands, and which orders IREE's vectoriser knows."""
