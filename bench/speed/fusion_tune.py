@@ -158,7 +158,7 @@ def main() -> int:
             print(
                 f"{row.program:<26} {row.ratio:6.2f} times ({row.spread[0]:.2f} to {row.spread[1]:.2f})  "
                 f"{row.stock * 1e3:9.2f} -> {row.tuned * 1e3:8.2f} ms  "
-                f"{f'evaluated {row.times} times' if row.times else 'transposed'}  load {row.load:.1f}",
+                f"{f'evaluated {row.times} times' if row.times else row.detail}  load {row.load:.1f}",
                 flush=True,
             )
         elif row.ratio is None:

@@ -81,7 +81,7 @@ for mode, function in (
 
 
 def _clamped(x: np.ndarray) -> np.ndarray:
-    return np.clip(x, x.dtype.type(-7), x.dtype.type(20))
+    return np.clip(x, x.dtype.type(-7), x.dtype.type(20)).astype(x.dtype)
 
 
 for element in (*SPEC, "i8", "i16", "i32"):

@@ -213,3 +213,37 @@ func.func @f(%xd: tensor<1x8x18x18xf32>, %w: tensor<8x8x3x3xf32>) -> tensor<1x8x
 """,
     ),
 )
+define(
+    "FIS212",
+    "unvectorised-convolution",
+    "a convolution is not vectorised",
+    "A convolution of three dimensions, one with groups, or a depthwise one in the order NCHW (PyTorch, ONNX) is computed by scalar code. The program is "
+    "right, but on llvm-cpu the convolution is 5 to 25 times slower than it could be.",
+    "IREE 3.13 vectorises a convolution on llvm-cpu in the orders of nhwc_hwcf, nchw_fchw and nhwc_hwc only (`ConvTileAndDecomposeExpert`).",
+    "`--fusion=tune` computes it as one product for each element of the window, each of which IREE vectorises (`fissile-unroll-windows`). Sums are added in "
+    "another order.",
+    effect=Effect.SLOW,
+    shown=Shown(
+        "fissile check in.mlir --target=llvm-cpu",
+        """\
+func.func @f(%x: tensor<1x32x30x30xf32>, %w: tensor<32x3x3xf32>) -> tensor<1x32x28x28xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1x32x28x28xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x32x28x28xf32>) -> tensor<1x32x28x28xf32>
+  %r = linalg.depthwise_conv_2d_nchw_chw {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%x, %w : tensor<1x32x30x30xf32>, tensor<32x3x3xf32>) outs(%start : tensor<1x32x28x28xf32>) -> tensor<1x32x28x28xf32>
+  return %r : tensor<1x32x28x28xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<1x30x30x32xf32>, %w: tensor<3x3x32xf32>) -> tensor<1x28x28x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1x28x28x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x28x28x32xf32>) -> tensor<1x28x28x32xf32>
+  %r = linalg.depthwise_conv_2d_nhwc_hwc {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%x, %w : tensor<1x30x30x32xf32>, tensor<3x3x32xf32>) outs(%start : tensor<1x28x28x32xf32>) -> tensor<1x28x28x32xf32>
+  return %r : tensor<1x28x28x32xf32>
+}
+""",
+    ),
+)

@@ -14,6 +14,7 @@ from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.memory.prediction import Prediction
 from fissile.passes.checks.fit.workgroup_prediction import check_agreement, check_prediction
 from fissile.passes.checks.speed.recomputation import check_recomputation
+from fissile.passes.checks.speed.unvectorised import check_unvectorised
 from fissile.passes.containment import contained
 from fissile.passes.iree.targets import flags_for
 from fissile.target import Target
@@ -82,8 +83,13 @@ def generate(
         slow = UNROLLED.explain(one.dispatch, unrolls(one.dispatch, changed=True), formed.ops)
         fails = one.finding or slow or one.slow
         failing.append(replace(one, finding=fails))
-        found = (fails, check_recomputation(one.dispatch, one.recomputed, formed.ops))
+        found = (
+            fails,
+            check_recomputation(one.dispatch, one.recomputed, formed.ops),
+        )
         findings += [finding for finding in found if finding is not None]
+    if unvectorised := check_unvectorised(((one.dispatch, one.unvectorised) for one in checked), formed.ops):
+        findings.append(unvectorised)
     measured = []
     for dispatch in formed.dispatches:
         counted = Measured(dispatch, _predicted(dispatch), results.get(id(dispatch)))

@@ -16,6 +16,7 @@ from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag
 from fissile.passes.analysis.dispatch.recomputation import recomputed_producers
 from fissile.passes.checks.refusals.iree_version import check_version
 from fissile.passes.checks.speed.recomputation import check_recomputation
+from fissile.passes.checks.speed.unvectorised import check_unvectorised
 from fissile.passes.containment import contained, current
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.messages import UNKNOWN_TYPE
@@ -28,7 +29,7 @@ from fissile.report import Report
 
 from ..phase_pipeline import PhaseHook, PhasePipeline
 from ..probe.diagnostics import Diagnostic
-from ..probe.stock_outcome import Generate, formed_dispatches
+from ..probe.stock_outcome import Generate, formed_dispatches, scalar_convolutions
 from ..process.atomic_write import write_atomically
 from ..repair.failures import suggested
 from ..repair.packing import Narrow, find_narrow
@@ -236,7 +237,7 @@ class CompileRun:
         return list(self.narrow.found)
 
     def slow(self, origin: Module) -> list[Finding]:
-        """FIS140 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""
+        """FIS140 and FIS212 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""
         return contained("recomputed producers", lambda: self._slow(origin), [], cpu_limit=0)
 
     def _slow(self, origin: Module) -> list[Finding]:
@@ -245,7 +246,9 @@ class CompileRun:
         tag_source_ops(clone.op)
         self.phase_pipeline.advance(clone, DISPATCHES_CONFIGURED_AT)
         formed = [d for d in dispatches(clone.op) if backend_named(d.target.backend).recomputes]
-        return [f for d in formed if (f := check_recomputation(d, recomputed_producers(d), ops))]
+        found = [check_recomputation(one, recomputed_producers(one), ops) for one in formed]
+        found.append(check_unvectorised(((one, scalar_convolutions(one)) for one in formed), ops))
+        return [finding for finding in found if finding is not None]
 
     def verify_artifact(self) -> list[Finding]:
         """Runs what was written where a runtime for it answers: a finding where it differs from the input on llvm-cpu."""

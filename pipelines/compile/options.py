@@ -53,7 +53,7 @@ REPAIRS = (
     ),
     Option(
         "fusion",
-        "tune: compute producers separately that llvm-cpu would recompute for every use, or not vectorise (FIS140)",
+        "tune: mend what llvm-cpu would recompute for every use (FIS140), or not vectorise (FIS140, FIS212)",
         choices=FUSION_MODES,
     ),
     Option("pack-transients", "pack the memory of transients by size and lifetime (FIS311)"),

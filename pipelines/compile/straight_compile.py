@@ -18,7 +18,7 @@ from ..probe.stock_outcome import (
     may_recompute,
     predicted_to_exceed,
     translation_work,
-    transposed_reads,
+    unvectorised,
 )
 from ..probe.unroll_limit import unrolls
 from ..repair.failures import (
@@ -110,6 +110,6 @@ class StraightCompile:
             findings += run.slow(run.origin()[0])
         else:
             findings += contained(
-                "transposed operands", partial(transposed_reads, module, run.origin()[0]), [], cpu_limit=0
+                "transposed operands", partial(unvectorised, module, run.origin()[0]), [], cpu_limit=0
             )
-        return RECOMPUTES if run.tuning and any(f.code == "FIS140" for f in findings) else None
+        return RECOMPUTES if run.tuning and any(f.code in ("FIS140", "FIS212") for f in findings) else None

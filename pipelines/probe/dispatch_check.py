@@ -11,6 +11,7 @@ from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.analysis.dispatch.recomputation import Recomputed
 from fissile.passes.analysis.kernel.evidence import Evidence
+from fissile.passes.analysis.layout.unvectorised import Unvectorised
 from fissile.passes.analysis.memory.calibrated import uncalibrated
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.footprint import Allocation, Footprint
@@ -24,7 +25,13 @@ from ..session import Module
 from .generated_finding import as_it_is, finding_of, is_left
 from .one_dispatch import Probed
 from .probe_pool import ProbePool, ProbeResult
-from .stock_outcome import first_configured, formed_dispatches, may_be_built_wrong, recomputed
+from .stock_outcome import (
+    first_configured,
+    formed_dispatches,
+    may_be_built_wrong,
+    recomputed,
+    scalar_convolutions,
+)
 from .unroll_limit import UNROLLED, Foresee, unrolls
 
 PREDICTED = codes_of(lambda one: one.predicted)
@@ -45,6 +52,8 @@ class CheckedDispatch:
     """What the dispatch and its code show of failures, by their codes."""
     recomputed: tuple[Recomputed, ...] = ()
     """Producers that it computes again for every use (llvm-cpu)."""
+    unvectorised: tuple[Unvectorised, ...] = ()
+    """Convolutions that it does not vectorise (llvm-cpu)."""
     result: ProbeResult | None = None
     """The result of code generation; None where it was not run."""
     slow: Finding | None = None
@@ -163,6 +172,7 @@ class DispatchChecker:
                     finding,
                     result.probed.seen,
                     again,
+                    scalar_convolutions(dispatch),
                     result=probe_result,
                     slow=slow,
                 )

@@ -15,17 +15,22 @@ from fissile.passes.analysis.dispatch.provenance import SourceOp, place_of, sour
 from fissile.passes.analysis.dispatch.recomputation import (
     Recomputed,
     bodies_of,
-    is_left_unvectorised,
     recomputed_producers,
     transpositions_at,
 )
 from fissile.passes.analysis.kernel.evidence import NOTHING, Evidence, gravest
 from fissile.passes.analysis.layout.transposed_operands import transpositions_read
+from fissile.passes.analysis.layout.unvectorised import (
+    Unvectorised,
+    is_left_unvectorised,
+    unvectorised_convolutions,
+)
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.program.check_order import DISPATCH
 from fissile.passes.checks.fit.workgroup_fit import limit_of, stricter_device
 from fissile.passes.checks.speed.recomputation import check_recomputation, worth_cutting
+from fissile.passes.checks.speed.unvectorised import check_unvectorised
 from fissile.passes.containment import contained
 from fissile.passes.failures.failure import Failure, Stage, failures_of
 from fissile.passes.failures.narrow.narrow_elements import NarrowElements
@@ -59,6 +64,13 @@ def recomputed(dispatch: Dispatch) -> tuple[Recomputed, ...]:
     )
 
 
+def scalar_convolutions(dispatch: Dispatch) -> tuple[Unvectorised, ...]:
+    """Convolutions that it does not vectorise (llvm-cpu)."""
+    return contained(
+        "unvectorised convolutions", lambda: tuple(unvectorised_convolutions(dispatch)), (), about=dispatch
+    )
+
+
 def may_recompute(module: Module, origin: Module) -> bool:
     """Whether a closer look at recomputed producers is worth it. ``module`` has configured dispatches, ``origin`` is the program before
     they were formed: a reduction whose body stands there as it is was written so, and nothing was folded into it.
@@ -76,27 +88,23 @@ def may_recompute(module: Module, origin: Module) -> bool:
     return bool(Counter(body for _dispatch, _root, body in costly) - written)
 
 
-def transposed_reads(module: Module, origin: Module) -> list[Finding]:
-    """FIS140 of the convolutions of ``module``, whose dispatches are configured and not tagged, into which a transposition of ``origin`` was folded.
+def unvectorised(module: Module, origin: Module) -> list[Finding]:
+    """FIS140 of the convolutions of ``module``, whose dispatches are configured and not tagged, into which a transposition of ``origin`` was folded, and
+    FIS212 of others that are not vectorised.
 
     A convolution is known by its place in the source, so this needs no phase again.
     """
-    unvectorised = [
-        one for one in formed_dispatches(module) if "conv" in one.name and is_left_unvectorised(one)
-    ]
-    if not unvectorised:
+    left = [one for one in formed_dispatches(module) if "conv" in one.name and is_left_unvectorised(one)]
+    if not left:
         return []
     places = {
         place_of(op): [place_of(one) for one in found]
         for op in source_ops(origin.op.operation)
         if (found := transpositions_read(op))
     }
-    folded = {one.name: transpositions_at(one, places) for one in unvectorised} if places else {}
-    return [
-        finding
-        for one in unvectorised
-        if (finding := check_recomputation(one, folded.get(one.name, ()))) is not None
-    ]
+    found = [check_recomputation(one, transpositions_at(one, places)) for one in left]
+    found.append(check_unvectorised((one, unvectorised_convolutions(one, places)) for one in left))
+    return [finding for finding in found if finding is not None]
 
 
 def _worth_cutting(dispatch: Dispatch):

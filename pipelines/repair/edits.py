@@ -19,7 +19,7 @@ from fissile.passes.remedies.remedy import OpRemedy
 
 from ..session import Module
 
-CUT, FOLD = "fissile-place-boundaries", "fissile-fold-producers"
+CUT, FOLD, UNROLL = "fissile-place-boundaries", "fissile-fold-producers", "fissile-unroll-windows"
 
 
 @dataclass(frozen=True, order=True)

@@ -18,6 +18,7 @@ from fissile.passes.analysis.dispatch.program_graph import failing_groups, graph
 from fissile.passes.analysis.dispatch.provenance import SourceOp, describe_source_ops, tag_source_ops, untag
 from fissile.passes.analysis.dispatch.structure import structure_of
 from fissile.passes.checks.speed.recomputation import check_recomputation, worth_cutting
+from fissile.passes.checks.speed.unvectorised import check_unvectorised
 from fissile.passes.containment import contained
 from fissile.passes.failures.failure import codes_of
 from fissile.passes.iree.backends import backend_named
@@ -29,10 +30,10 @@ from ..probe.dispatch_check import CheckedDispatch, DispatchChecker
 from ..probe.probe_pool import ProbePool
 from ..probe.unroll_limit import foresees_nothing, unrolls
 from ..session import Module, PhaseFailed
-from .cut_search import translate
 from .edits import CUT, FOLD, Edit, apply_edits, edits, works_alone
 from .repair_case import Case, Diagnosis
 from .reporting import RepairFindings
+from .speed_edits import speed_edits
 from .trials import Offers
 
 MAX_ROUNDS = 96
@@ -183,18 +184,20 @@ class RepairLoop:
 
     def slow(self, wanted: Iterable[Edit]) -> list[Finding]:
         """What is right and slow with ``wanted``, and left so: FIS140 of producers that are computed again for every use, among others."""
-        found = (
-            check_recomputation(c.dispatch, c.recomputed, self.ops) for c in self.diagnose(wanted).checked
-        )
-        left = [c.slow for c in self.diagnose(wanted).checked if c.slow is not None]
+        checked = self.diagnose(wanted).checked
+        found = [
+            *(check_recomputation(c.dispatch, c.recomputed, self.ops) for c in checked),
+            check_unvectorised(((c.dispatch, c.unvectorised) for c in checked), self.ops),
+        ]
+        left = [c.slow for c in checked if c.slow is not None]
         return [*left, *(finding for finding in found if finding is not None)]
 
     def repair(self, before: Diagnosis, tune: bool = False) -> Repair:
         """Looks for edits that make every dispatch of ``before`` pass; with ``tune`` cuts recomputed producers off too."""
         cases = self._cases = []
         self._open_cases(before, cases)
-        tuned = self._tune(before) if tune else {}
-        committed = {edit for tags in tuned.values() for edit in edits(CUT, tags)}
+        tuned = speed_edits(before, self.ops) if tune else {}
+        committed = {edit for wanted in tuned.values() for edit in wanted}
         now = before
         while self._rounds < self._most_rounds:
             trial = {case.first.dispatch.name: self._next_trial(case) for case in cases}
@@ -244,7 +247,7 @@ class RepairLoop:
         repair = self._outcome(before, after, cases, tuple(final))
         if not tuned:
             return repair
-        reported = [self._reporting.tuned(finding, tags, before, after) for finding, tags in tuned.items()]
+        reported = [self._reporting.tuned(finding, some, before, after) for finding, some in tuned.items()]
         return replace(
             repair,
             findings=(*repair.findings, *reported),
@@ -300,21 +303,6 @@ class RepairLoop:
                 }
                 families.append((tag, *sorted(alike - {tag})))
         return families
-
-    def _tune(self, before: Diagnosis) -> dict[Finding, tuple[int, ...]]:
-        """Findings about recomputed producers, with the cuts that end the recomputation in all dispatches of equal body."""
-        tuned: dict[Finding, tuple[int, ...]] = {}
-        for checked in before.checked:
-            producers = worth_cutting(checked.recomputed)
-            tags = {p.tag for p in producers if p.tag is not None}
-            finding = check_recomputation(checked.dispatch, producers, self.ops)
-            if not tags or finding is None:
-                continue
-            families = members(list(before.groups), tuple({*checked.dispatch.tags, *tags}))
-            first = max(families, key=lambda family: len(tags & set(family)))
-            spread = tags | {tag for family in families for tag in translate(sorted(tags), first, family)}
-            tuned[finding] = tuple(sorted(spread))
-        return tuned
 
     def _open_cases(self, diagnosis: Diagnosis, cases: list[Case], settled: Sequence[Case] = ()) -> None:
         """A case for each failing dispatch that no case covers yet; those that are ``settled`` have tried nothing new."""

@@ -59,8 +59,16 @@ class RepairFindings:
         left = len(lines) - MAX_REJECTED
         return (*lines[:MAX_REJECTED], *((f"{left} other trials ended otherwise",) if left > 0 else ()))
 
-    def tuned(self, finding: Finding, tags: Sequence[int], before: Diagnosis, after: Diagnosis) -> Finding:
-        """The finding of a recomputed producer that is computed once now, in a dispatch of its own."""
+    def tuned(self, finding: Finding, wanted: Sequence[Edit], before: Diagnosis, after: Diagnosis) -> Finding:
+        """The finding of what was slow, and is not with the edits ``wanted``, all of one remedy."""
+        if wanted[0].remedy != CUT:
+            costs = wanted[0].by.costs([self._graph.ops[edit.op] for edit in wanted])
+            facts = (("costs", _listed(_more(before, after), costs)), *(("pass", text) for text in passes_of(wanted)))  # fmt: skip
+            done = Help(
+                self.sentences(wanted, False), wanted[0].remedy, True, facts, self.sentences(wanted, True)
+            )
+            return finding.with_(severity=Severity.REPAIRED, notes=(), helps=(done,))
+        tags = [edit.op for edit in wanted]
         crossing = [self._graph.result_bytes(tag) or 0 for tag in tags]
         facts = (
             (

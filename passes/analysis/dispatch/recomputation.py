@@ -17,11 +17,11 @@ from iree.compiler import ir
 
 from fissile.dialect.places import ops_of
 from fissile.finding import Place
-from fissile.passes.iree.backends import backend_named
 
+from ..layout.unvectorised import is_left_unvectorised
 from .dispatches import Dispatch
-from .linear_index import dimensions_of_loops
 from .provenance import place_of, tags_of, tags_read
+from .structure import iterations_of
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def recomputed_producers(dispatch: Dispatch) -> list[Recomputed]:
 
 
 def _producers(op: ir.Operation) -> list[Recomputed]:
-    iterations = _iterations(op)
+    iterations = iterations_of(op)
     if iterations is None:
         return []
     own, root = tags_of(op), place_of(op)
@@ -138,19 +138,13 @@ def transpositions_at(
 
 def _moved(op: ir.Operation, tag: int | None, place: Place | None) -> Recomputed | None:
     """A transposition that ``op`` reads: its weights, if it cannot be told which. None without static sizes."""
-    if (iterations := _iterations(op)) is None:
+    if (iterations := iterations_of(op)) is None:
         return None
     type_ = ir.RankedTensorType(op.operands[1].type)
     elements = prod(type_.shape)
     return Recomputed(
         tag, place, place_of(op), iterations // max(1, elements), elements, str(type_), moves=True
     )
-
-
-def is_left_unvectorised(dispatch: Dispatch) -> bool:
-    """Whether its code generation is not the one that vectorises a convolution."""
-    wanted = backend_named(dispatch.target.backend).vectorises_convolutions
-    return bool(wanted) and dispatch.codegen != wanted
 
 
 def _takes_one_input(user: ir.Operation, body: ir.Block) -> bool:
@@ -166,19 +160,3 @@ def _takes_one_input(user: ir.Operation, body: ir.Block) -> bool:
         if not isinstance(operand.owner, ir.Block) and operand.owner.operation.block == body
     ]
     return len(inputs) == 1 and not inside
-
-
-def _iterations(op: ir.Operation) -> int | None:
-    """The product of all loop ranges, None where one is dynamic or no operand is indexed by it directly."""
-    maps = [ir.AffineMapAttr(attribute).value for attribute in ir.ArrayAttr(op.attributes["indexing_maps"])]
-    ranges: dict[int, int] = {}
-    for loop, operand, dimension in dimensions_of_loops(maps):
-        shaped = op.operands[operand].type
-        if isinstance(shaped, ir.RankedTensorType) and not shaped.is_dynamic_dim(dimension):
-            ranges[loop] = shaped.shape[dimension]
-    if len(ranges) != maps[0].n_dims:
-        return None
-    count = 1
-    for size in ranges.values():
-        count *= size
-    return count

@@ -82,3 +82,19 @@ def loop_extents(op: ir.Operation, structure: Structure) -> tuple[int | None, ..
         return None if shaped.is_dynamic_dim(dimension) else shaped.get_dim_size(dimension)
 
     return extents_of_loops(structure.maps, size)
+
+
+def iterations_of(op: ir.Operation) -> int | None:
+    """The product of all loop ranges, None where one is dynamic or no operand is indexed by it directly."""
+    maps = [ir.AffineMapAttr(attribute).value for attribute in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    ranges: dict[int, int] = {}
+    for loop, operand, dimension in dimensions_of_loops(maps):
+        shaped = op.operands[operand].type
+        if isinstance(shaped, ir.RankedTensorType) and not shaped.is_dynamic_dim(dimension):
+            ranges[loop] = shaped.shape[dimension]
+    if len(ranges) != maps[0].n_dims:
+        return None
+    count = 1
+    for size in ranges.values():
+        count *= size
+    return count

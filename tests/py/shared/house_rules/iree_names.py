@@ -54,6 +54,7 @@ NAMES_ALLOWED = {
     ("passes/failures/narrow/narrow_storage.py", "--iree-vulkan-target"),
     ("passes/remedies/decompose/decompose_attention.py", "iree_linalg_ext.attention"),
     ("passes/remedies/decompose/decompose_movement.py", "iree_linalg_ext.gather"),
+    ("passes/remedies/decompose/unroll_windows.py", "iree-preprocessing-convert-conv-to-channels-last"),
     ("passes/remedies/fusion/use_results.py", "util.optimization_barrier"),
     ("passes/remedies/fusion/use_results.py", "iree_linalg_ext.fft"),
     ("passes/remedies/host/fold_host_floats.py", "util.initializer"),
