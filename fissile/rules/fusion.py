@@ -247,3 +247,29 @@ func.func @f(%x: tensor<1x30x30x32xf32>, %w: tensor<3x3x32xf32>) -> tensor<1x28x
 """,
     ),
 )
+define(
+    "FIS213",
+    "transposed-matrix",
+    "a matrix is transposed in memory for one product with a vector",
+    "A linear layer with one row (`x @ w.T`, as in the decoder of a language model) whose weights are an argument, as JAX exports them. On llvm-cpu each call "
+    "writes the transposed matrix to memory and reads it back: for a matrix of 2 MiB or more 1.4 to 11 times slower than reading it as it is, and as many bytes more.",
+    "IREE 3.13 folds a transposition into a product of matrices. With one row it makes a `linalg.vecmat`, which it leaves as it is, and the transposition is a "
+    "dispatch of its own.",
+    "`--fusion=tune` folds the transposition into the product (`fissile-fold-producers`).",
+    effect=Effect.SLOW,
+    shown=Shown(
+        "fissile check in.mlir --target=llvm-cpu",
+        """\
+func.func @f(%x: tensor<1x1024xf32>, %w: tensor<512x1024xf32>) -> tensor<1x512xf32> {
+  %r = stablehlo.dot_general %x, %w, contracting_dims = [1] x [1] : (tensor<1x1024xf32>, tensor<512x1024xf32>) -> tensor<1x512xf32>
+  return %r : tensor<1x512xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<1024x1xf32>, %w: tensor<512x1024xf32>) -> tensor<512x1xf32> {
+  %r = stablehlo.dot_general %w, %x, contracting_dims = [1] x [0] : (tensor<512x1024xf32>, tensor<1024x1xf32>) -> tensor<512x1xf32>
+  return %r : tensor<512x1xf32>
+}
+""",
+    ),
+)

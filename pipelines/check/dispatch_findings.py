@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from fissile.finding import Finding
@@ -14,8 +14,10 @@ from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.memory.prediction import Prediction
 from fissile.passes.checks.fit.workgroup_prediction import check_agreement, check_prediction
 from fissile.passes.checks.speed.recomputation import check_recomputation
+from fissile.passes.checks.speed.transposed_matrices import check_transposed_matrices
 from fissile.passes.checks.speed.unvectorised import check_unvectorised
 from fissile.passes.containment import contained
+from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.targets import flags_for
 from fissile.target import Target
 
@@ -42,6 +44,8 @@ class Formed:
     findings: list[Finding]
     graph: dict | None = None
     """The dispatches and their ops as a report draws them: JSON values."""
+    matrices: Mapping[int, int] = field(default_factory=dict)
+    """The source ops that transpose a matrix for one vector, with its bytes."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,10 @@ def generate(
         findings += [finding for finding in found if finding is not None]
     if unvectorised := check_unvectorised(((one.dispatch, one.unvectorised) for one in checked), formed.ops):
         findings.append(unvectorised)
+    if any(backend_named(one.target.backend).recomputes for one in formed.dispatches) and (
+        transposed := check_transposed_matrices(formed.matrices, formed.ops)
+    ):
+        findings.append(transposed)
     measured = []
     for dispatch in formed.dispatches:
         counted = Measured(dispatch, _predicted(dispatch), results.get(id(dispatch)))

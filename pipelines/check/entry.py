@@ -16,7 +16,8 @@ from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.analysis.dispatch.producers import ProducerGraph
 from fissile.passes.analysis.dispatch.program_graph import graph_ops
-from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
+from fissile.passes.analysis.dispatch.provenance import describe_source_ops, source_ops, tag_source_ops
+from fissile.passes.analysis.layout.transposed_matrices import transposed_matrices
 from fissile.passes.checks.fit.limit_agreement import check_limit
 from fissile.passes.checks.refusals.iree_version import check_version
 from fissile.passes.containment import Containment, contained, containing, one_line, passes_on
@@ -303,6 +304,9 @@ class CheckRun:
             self.watched.at(target.name, BOUNDARIES_PLACED_AT)
             module, findings = self._optimise(flags, phase_pipeline, shared, target)
             ops = describe_source_ops(module.op)
+            matrices = contained(
+                "transposed matrices", lambda: transposed_matrices(source_ops(module.op)), {}
+            )
             drawn = contained("the drawing", lambda: graph_ops(ops, ProducerGraph(module.op)), None)
             tag_source_ops(module.op)
             self.watched.at(target.name, DISPATCHES_CONFIGURED_AT)
@@ -317,7 +321,7 @@ class CheckRun:
         formed = [renamed(d, target) for d in dispatches(module.op)]
         groups = [{"name": dispatch.name, "ops": list(dispatch.tags)} for dispatch in formed]
         graph = {"ops": drawn, "dispatches": groups} if drawn else None
-        return Formed(module, formed, ops, findings, graph)
+        return Formed(module, formed, ops, findings, graph, matrices)
 
     def _behind(self, formed: Formed, target: Target, shared: Path, found: list[Finding]) -> list[Finding]:
         """What IREE refuses behind code generation: looked for with `all`, and where the host is in doubt, if nothing was refused before."""

@@ -12,10 +12,12 @@ from pathlib import Path
 from fissile.dialect.ops import NAMESPACE
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.dispatches import dispatches
-from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
+from fissile.passes.analysis.dispatch.provenance import describe_source_ops, source_ops, tag_source_ops
 from fissile.passes.analysis.dispatch.recomputation import recomputed_producers
+from fissile.passes.analysis.layout.transposed_matrices import transposed_matrices
 from fissile.passes.checks.refusals.iree_version import check_version
 from fissile.passes.checks.speed.recomputation import check_recomputation
+from fissile.passes.checks.speed.transposed_matrices import check_transposed_matrices
 from fissile.passes.checks.speed.unvectorised import check_unvectorised
 from fissile.passes.containment import contained, current
 from fissile.passes.iree.backends import backend_named
@@ -237,7 +239,7 @@ class CompileRun:
         return list(self.narrow.found)
 
     def slow(self, origin: Module) -> list[Finding]:
-        """FIS140 and FIS212 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""
+        """FIS140, FIS212 and FIS213 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""
         return contained("recomputed producers", lambda: self._slow(origin), [], cpu_limit=0)
 
     def _slow(self, origin: Module) -> list[Finding]:
@@ -248,6 +250,8 @@ class CompileRun:
         formed = [d for d in dispatches(clone.op) if backend_named(d.target.backend).recomputes]
         found = [check_recomputation(one, recomputed_producers(one), ops) for one in formed]
         found.append(check_unvectorised(((one, scalar_convolutions(one)) for one in formed), ops))
+        if formed:
+            found.append(check_transposed_matrices(transposed_matrices(source_ops(origin.op.operation)), ops))
         return [finding for finding in found if finding is not None]
 
     def verify_artifact(self) -> list[Finding]:

@@ -53,7 +53,7 @@ REPAIRS = (
     ),
     Option(
         "fusion",
-        "tune: mend what llvm-cpu would recompute for every use (FIS140), or not vectorise (FIS140, FIS212)",
+        "tune: mend what is right and slow on llvm-cpu (FIS140, FIS212, FIS213)",
         choices=FUSION_MODES,
     ),
     Option("pack-transients", "pack the memory of transients by size and lifetime (FIS311)"),

@@ -23,6 +23,7 @@ from ..probe.stock_outcome import (
 from ..probe.unroll_limit import unrolls
 from ..repair.failures import (
     RECOMPUTES,
+    SLOW_CODES,
     TOO_LARGE,
     TOO_LARGE_FOR_DEVICE,
     UNROLLED,
@@ -112,4 +113,4 @@ class StraightCompile:
             findings += contained(
                 "transposed operands", partial(unvectorised, module, run.origin()[0]), [], cpu_limit=0
             )
-        return RECOMPUTES if run.tuning and any(f.code in ("FIS140", "FIS212") for f in findings) else None
+        return RECOMPUTES if run.tuning and any(f.code in SLOW_CODES for f in findings) else None

@@ -11,7 +11,7 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
-from fissile.passes.analysis.dispatch.provenance import SourceOp, place_of, source_ops
+from fissile.passes.analysis.dispatch.provenance import SourceOp, describe_source_ops, place_of, source_ops
 from fissile.passes.analysis.dispatch.recomputation import (
     Recomputed,
     bodies_of,
@@ -19,6 +19,7 @@ from fissile.passes.analysis.dispatch.recomputation import (
     transpositions_at,
 )
 from fissile.passes.analysis.kernel.evidence import NOTHING, Evidence, gravest
+from fissile.passes.analysis.layout.transposed_matrices import transposed_matrices
 from fissile.passes.analysis.layout.transposed_operands import transpositions_read
 from fissile.passes.analysis.layout.unvectorised import (
     Unvectorised,
@@ -30,6 +31,7 @@ from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.program.check_order import DISPATCH
 from fissile.passes.checks.fit.workgroup_fit import limit_of, stricter_device
 from fissile.passes.checks.speed.recomputation import check_recomputation, worth_cutting
+from fissile.passes.checks.speed.transposed_matrices import check_transposed_matrices
 from fissile.passes.checks.speed.unvectorised import check_unvectorised
 from fissile.passes.containment import contained
 from fissile.passes.failures.failure import Failure, Stage, failures_of
@@ -90,19 +92,22 @@ def may_recompute(module: Module, origin: Module) -> bool:
 
 def unvectorised(module: Module, origin: Module) -> list[Finding]:
     """FIS140 of the convolutions of ``module``, whose dispatches are configured and not tagged, into which a transposition of ``origin`` was folded, and
-    FIS212 of others that are not vectorised.
+    FIS212 of others that are not vectorised; FIS213 of matrices that ``origin`` transposes in memory.
 
     A convolution is known by its place in the source, so this needs no phase again.
     """
-    left = [one for one in formed_dispatches(module) if "conv" in one.name and is_left_unvectorised(one)]
-    if not left:
+    formed = [one for one in formed_dispatches(module) if backend_named(one.target.backend).recomputes]
+    if not formed:
         return []
+    ops = source_ops(origin.op.operation)
+    matrices = check_transposed_matrices(transposed_matrices(ops), describe_source_ops(origin.op.operation))
+    left = [one for one in formed if "conv" in one.name and is_left_unvectorised(one)]
+    if not left:
+        return [matrices] if matrices is not None else []
     places = {
-        place_of(op): [place_of(one) for one in found]
-        for op in source_ops(origin.op.operation)
-        if (found := transpositions_read(op))
+        place_of(op): [place_of(one) for one in found] for op in ops if (found := transpositions_read(op))
     }
-    found = [check_recomputation(one, transpositions_at(one, places)) for one in left]
+    found = [matrices, *(check_recomputation(one, transpositions_at(one, places)) for one in left)]
     found.append(check_unvectorised((one, unvectorised_convolutions(one, places)) for one in left))
     return [finding for finding in found if finding is not None]
 

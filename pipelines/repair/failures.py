@@ -30,6 +30,8 @@ TOO_LARGE = Foreseen("a dispatch will need more on-chip memory than its target h
 TOO_LARGE_FOR_DEVICE = Foreseen("a dispatch needs more workgroup memory than the device has")
 UNROLLED = Foreseen("the code of a dispatch is unrolled and compiles for minutes")
 RECOMPUTES = Foreseen("producers are computed again for every use")
+SLOW_CODES = ("FIS140", "FIS212", "FIS213")
+"""Of findings that stand for it, or for another reason why the program is right and slow."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,9 @@ from fissile.passes.analysis.dispatch.producers import ProducerGraph, read_once
 from fissile.passes.analysis.dispatch.program_graph import failing_groups, graph_ops
 from fissile.passes.analysis.dispatch.provenance import SourceOp, describe_source_ops, tag_source_ops, untag
 from fissile.passes.analysis.dispatch.structure import structure_of
+from fissile.passes.analysis.layout.transposed_matrices import transposed_matrices
 from fissile.passes.checks.speed.recomputation import check_recomputation, worth_cutting
+from fissile.passes.checks.speed.transposed_matrices import check_transposed_matrices
 from fissile.passes.checks.speed.unvectorised import check_unvectorised
 from fissile.passes.containment import contained
 from fissile.passes.failures.failure import codes_of
@@ -188,6 +190,7 @@ class RepairLoop:
         found = [
             *(check_recomputation(c.dispatch, c.recomputed, self.ops) for c in checked),
             check_unvectorised(((c.dispatch, c.unvectorised) for c in checked), self.ops),
+            check_transposed_matrices(self._matrices(self.diagnose(wanted), wanted), self.ops),
         ]
         left = [c.slow for c in checked if c.slow is not None]
         return [*left, *(finding for finding in found if finding is not None)]
@@ -196,7 +199,7 @@ class RepairLoop:
         """Looks for edits that make every dispatch of ``before`` pass; with ``tune`` cuts recomputed producers off too."""
         cases = self._cases = []
         self._open_cases(before, cases)
-        tuned = speed_edits(before, self.ops) if tune else {}
+        tuned = speed_edits(before, self.ops, self._matrices(before)) if tune else {}
         committed = {edit for wanted in tuned.values() for edit in wanted}
         now = before
         while self._rounds < self._most_rounds:
@@ -253,6 +256,13 @@ class RepairLoop:
             findings=(*repair.findings, *reported),
             complete=after.failed is None and not after.failing,
         )
+
+    def _matrices(self, now: Diagnosis, edited: Iterable[Edit] = ()) -> dict[int, int]:
+        """The matrices that are transposed in memory (`transposed_matrices`), on a target where that was measured, and are not ``edited``."""
+        if not any(backend_named(c.dispatch.target.backend).recomputes for c in now.checked):
+            return {}
+        left = transposed_matrices(self._graph.ops)
+        return {op: size for op, size in left.items() if op not in {edit.op for edit in edited}}
 
     def answers(self, repair: Repair) -> list[tuple[set[int], Finding]]:
         """For each failure that ``repair``, the last, was about: the source ops of its dispatches, and its finding."""

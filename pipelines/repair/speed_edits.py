@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.fusion_groups import members
 from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.checks.speed.recomputation import check_recomputation, worth_cutting
+from fissile.passes.checks.speed.transposed_matrices import check_transposed_matrices, worth_folding
 from fissile.passes.checks.speed.unvectorised import check_unvectorised, worth_unrolling
 
 from .cut_search import translate
-from .edits import CUT, UNROLL, Edit, edits
+from .edits import CUT, FOLD, UNROLL, Edit, edits
 from .repair_case import Diagnosis
 
 
-def speed_edits(before: Diagnosis, ops: Sequence[SourceOp]) -> dict[Finding, tuple[Edit, ...]]:
+def speed_edits(
+    before: Diagnosis, ops: Sequence[SourceOp], matrices: Mapping[int, int]
+) -> dict[Finding, tuple[Edit, ...]]:
     """What is slow of ``before``, with its edits in all dispatches of equal body: cuts behind recomputed producers and transpositions that end a
-    vectorisation, and convolutions unrolled that have none."""
+    vectorisation, convolutions unrolled that have none, and transpositions folded that ``matrices`` has."""
     found = {finding: edits(CUT, tags) for finding, tags in _cuts(before, ops).items()}
     unrolled = check_unvectorised(((one.dispatch, one.unvectorised) for one in before.checked), ops)
     if unrolled is not None:
@@ -26,6 +29,9 @@ def speed_edits(before: Diagnosis, ops: Sequence[SourceOp]) -> dict[Finding, tup
             costly = worth_unrolling(one.unvectorised)
             tags |= _spread(before, {each.tag for each in costly if each.tag is not None}, one.dispatch.tags)
         found[unrolled] = edits(UNROLL, tags)
+    transposed = check_transposed_matrices(matrices, ops)
+    if transposed is not None:
+        found[transposed] = edits(FOLD, worth_folding(matrices))
     return {finding: some for finding, some in found.items() if some}
 
 

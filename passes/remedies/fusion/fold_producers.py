@@ -61,6 +61,7 @@ class FoldProducers(OpRemedy):
         "FIS108",
         "FIS111",
         "FIS140",
+        "FIS213",
     )
     exactness: ClassVar[Exactness] = Exactness.ORDER
     does: ClassVar[str] = "computes an elementwise producer inside its consumers' bodies"
