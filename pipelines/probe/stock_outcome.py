@@ -31,7 +31,7 @@ from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.program.check_order import DISPATCH
 from fissile.passes.checks.fit.workgroup_fit import limit_of, stricter_device
 from fissile.passes.checks.speed.recomputation import check_recomputation, worth_cutting
-from fissile.passes.checks.speed.transposed_matrices import check_transposed_matrices
+from fissile.passes.checks.speed.transposed_matrices import check_transposed_matrices, worth_folding
 from fissile.passes.checks.speed.unvectorised import check_unvectorised
 from fissile.passes.containment import contained
 from fissile.passes.failures.failure import Failure, Stage, failures_of
@@ -100,7 +100,9 @@ def unvectorised(module: Module, origin: Module) -> list[Finding]:
     if not formed:
         return []
     ops = source_ops(origin.op.operation)
-    matrices = check_transposed_matrices(transposed_matrices(ops), describe_source_ops(origin.op.operation))
+    transposed = transposed_matrices(ops)
+    described = describe_source_ops(origin.op.operation) if worth_folding(transposed) else []
+    matrices = check_transposed_matrices(transposed, described)
     left = [one for one in formed if "conv" in one.name and is_left_unvectorised(one)]
     if not left:
         return [matrices] if matrices is not None else []
