@@ -10,7 +10,7 @@ from fissile.passes.analysis.dispatch.provenance import SourceOp
 from ..dispatch_places import labelled
 
 MIN_BYTES = 1 << 21
-"""Of a matrix, from which on the product that reads it as it is is faster, whatever its elements: 1.4 to 11 times (bench/speed/vector_forms.py). Of
+"""Of a matrix, from which on the product that reads it as it is is faster, whatever its elements: 1.4 to 15 times (bench/speed/vector_forms.py). Of
 1 MiB it is 2.6 times faster with f32, and takes 1.3 times as long with i8."""
 _MOST_PLACES = 4
 
