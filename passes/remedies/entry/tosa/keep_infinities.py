@@ -20,6 +20,8 @@ from ..front_end import FrontEndRemedy
 from ..stablehlo.values import with_element
 
 _POOL = "tosa.max_pool2d"
+_GEOMETRY = ("axis", "kernel", "stride", "pad")
+"""The attributes of an extreme besides what it does with a NaN."""
 
 
 @register_pass
@@ -67,9 +69,6 @@ class KeepInfinities(FrontEndRemedy):
         counted = ir.Operation.create(largest, [op.results[0].type], [ones], held).results[0]
         some = _tosa("tosa.greater", with_element(counted.type, ir.IntegerType.get_signless(1)), counted, _constant(counted, 0.0))  # fmt: skip
         return [_tosa("tosa.select", counted.type, some, extreme, _constant(counted, float("nan")))]
-
-
-_GEOMETRY = ("axis", "kernel", "stride", "pad")
 
 
 def _is_largest(op: ir.Operation) -> bool:
