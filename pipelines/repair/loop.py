@@ -199,7 +199,7 @@ class RepairLoop:
         """Looks for edits that make every dispatch of ``before`` pass; with ``tune`` cuts recomputed producers off too."""
         cases = self._cases = []
         self._open_cases(before, cases)
-        tuned = speed_edits(before, self.ops, self._matrices(before)) if tune else {}
+        tuned = self._speed_edits(before) if tune else {}
         committed = {edit for wanted in tuned.values() for edit in wanted}
         now = before
         while self._rounds < self._most_rounds:
@@ -256,6 +256,12 @@ class RepairLoop:
             findings=(*repair.findings, *reported),
             complete=after.failed is None and not after.failing,
         )
+
+    def _speed_edits(self, before: Diagnosis) -> dict[Finding, tuple[Edit, ...]]:
+        def fits(edit: Edit) -> bool:
+            return bool(edit.by.match(self._graph.ops[edit.op]))
+
+        return speed_edits(before, self.ops, self._matrices(before), fits)
 
     def _matrices(self, now: Diagnosis, edited: Iterable[Edit] = ()) -> dict[int, int]:
         """The matrices that are transposed in memory (`transposed_matrices`), on a target where that was measured, and are not ``edited``."""

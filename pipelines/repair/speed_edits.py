@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.fusion_groups import members
@@ -17,10 +17,10 @@ from .repair_case import Diagnosis
 
 
 def speed_edits(
-    before: Diagnosis, ops: Sequence[SourceOp], matrices: Mapping[int, int]
+    before: Diagnosis, ops: Sequence[SourceOp], matrices: Mapping[int, int], fits: Callable[[Edit], bool]
 ) -> dict[Finding, tuple[Edit, ...]]:
     """What is slow of ``before``, with its edits in all dispatches of equal body: cuts behind recomputed producers and transpositions that end a
-    vectorisation, convolutions unrolled that have none, and transpositions folded that ``matrices`` has."""
+    vectorisation, convolutions unrolled that have none, and transpositions folded that ``matrices`` has. Without those that do not fit their ops."""
     found = {finding: edits(CUT, tags) for finding, tags in _cuts(before, ops).items()}
     unrolled = check_unvectorised(((one.dispatch, one.unvectorised) for one in before.checked), ops)
     if unrolled is not None:
@@ -32,7 +32,8 @@ def speed_edits(
     transposed = check_transposed_matrices(matrices, ops)
     if transposed is not None:
         found[transposed] = edits(FOLD, worth_folding(matrices))
-    return {finding: some for finding, some in found.items() if some}
+    fitting = {finding: tuple(filter(fits, some)) for finding, some in found.items()}
+    return {finding: some for finding, some in fitting.items() if some}
 
 
 def _cuts(before: Diagnosis, ops: Sequence[SourceOp]) -> dict[Finding, tuple[int, ...]]:

@@ -137,7 +137,7 @@ def transpositions_at(
 
 
 def _moved(op: ir.Operation, tag: int | None, place: Place | None) -> Recomputed | None:
-    """A transposition that ``op`` reads: its weights, if it cannot be told which. None without static sizes."""
+    """A transposition that ``op`` reads: counted as if it were its weights. None without static sizes."""
     if (iterations := iterations_of(op)) is None:
         return None
     type_ = ir.RankedTensorType(op.operands[1].type)

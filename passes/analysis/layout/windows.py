@@ -28,12 +28,13 @@ class Window:
 
 @dataclass(frozen=True)
 class Windows:
-    """``image`` and ``weights`` are numbers of operands."""
+    """``image`` and ``weights`` are numbers of operands, as are ``scalars``, which are zero points, for example; the last operand is the sum so far."""
 
     structure: Structure
     image: int
     weights: int
     windows: tuple[Window, ...]
+    scalars: tuple[int, ...] = ()
 
     @property
     def count(self) -> int:
@@ -48,18 +49,22 @@ class Windows:
 
 
 def windows_of(op: ir.Operation) -> Windows | None:
-    """Those of ``op``, a reduction over two operands; None where it has none, a size is not static, or an index no such sum."""
+    """Those of ``op``, a reduction over two tensors; None where it has none, a size is not static, or an index no such sum."""
     structure = structure_of(op)
-    if structure is None or len(structure.maps) != 3 or structure.all_parallel:
+    if structure is None or structure.all_parallel or len(op.results) != 1:
         return None
-    types = [value.type for value in op.operands]
-    if not all(isinstance(type_, ir.RankedTensorType) and type_.has_static_shape for type_ in types):
+    scalars = tuple(number for number, each in enumerate(structure.maps) if not each.results)
+    tensors = [number for number in range(len(structure.maps)) if number not in scalars]
+    if len(tensors) != 3 or tensors[-1] != len(structure.maps) - 1:
         return None
-    indices = [_indices(each, structure.loops) for each in structure.maps]
-    first, second, result = indices
-    if first is None or second is None or result is None or not _combines(op):
+    types = {number: op.operands[number].type for number in tensors}
+    if not all(isinstance(type_, ir.RankedTensorType) and type_.has_static_shape for type_ in types.values()):
         return None
-    for image, weights in ((0, 1), (1, 0)):
+    indices = {number: _indices(structure.maps[number], structure.loops) for number in tensors}
+    result = indices[tensors[-1]]
+    if any(each is None for each in indices.values()) or result is None or not _combines(op, tensors):
+        return None
+    for image, weights in (tensors[:2], tensors[1::-1]):
         read, weighted = indices[image], indices[weights]
         assert read is not None and weighted is not None
         if any(one.loop is None for one in (*weighted, *result)):
@@ -67,9 +72,10 @@ def windows_of(op: ir.Operation) -> Windows | None:
         sizes = dict(
             zip((one.loop for one in weighted), ir.RankedTensorType(types[weights]).shape, strict=True)
         )
-        found = _windows(read, [one.loop for one in result], sizes)
-        if found:
-            return Windows(structure, image, weights, found)
+        loops = [[one.loop for one in each] for each in (weighted, result)]
+        found = _windows(read, loops[1], sizes)
+        if found and all(len(set(each)) == len(each) for each in loops):
+            return Windows(structure, image, weights, found, scalars)
     return None
 
 
@@ -96,11 +102,12 @@ def _windows(
         loop = inside[0]
         found.append(Window(dim, loop, position, steps[position], steps[loop], index.constant, sizes[loop]))
     loops = [window.loop for window in found]
-    return tuple(found) if len(set(loops)) == len(loops) else ()
+    alone = {index.loop for index in read}
+    return tuple(found) if len(set(loops)) == len(loops) and not alone & {*loops} else ()
 
 
-def _combines(op: ir.Operation) -> bool:
-    """Whether the body reads both operands and the sum so far, and no index of a loop."""
+def _combines(op: ir.Operation, tensors: Sequence[int]) -> bool:
+    """Whether the body reads all ``tensors``, the sum so far among them, and no index of a loop."""
     body = op.regions[0].blocks[0]
     names = [one.operation.name for one in body.operations]
-    return "linalg.index" not in names and all(len(list(argument.uses)) for argument in body.arguments)
+    return "linalg.index" not in names and all(len(list(body.arguments[number].uses)) for number in tensors)

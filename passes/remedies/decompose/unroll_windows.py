@@ -83,7 +83,7 @@ def _chain(op: ir.Operation, found: Windows) -> ir.Value:
     for at in product(*(range(window.extent) for window in found.windows)):
         element = dict(zip((window.loop for window in found.windows), at, strict=True))
         steps.append((_part_of_image(op, found, element), _part_of_weights(weights, order, element)))
-    value = op.operands[2]
+    value = op.operands[len(op.operands) - 1]
     for some in [[step] for step in steps] if found.sums_channels else [steps]:
         value = _added(op, found, some, order, value)
     return value
@@ -108,18 +108,24 @@ def _added(
         _map([numbered[loop] for loop in dims], len(loops))
         for dims in (_image_loops(found), [loop for loop in order if loop in numbered], written)
     )
-    operands = [part for step in steps for part in step]
-    maps = [*(image, weights) * len(steps), result]
+    parts = [part for step in steps for part in step]
+    operands = [*parts, *(op.operands[number] for number in found.scalars)]
+    scalar = _map([], len(loops))
+    maps = [*(image, weights) * len(steps), *[scalar] * len(found.scalars), result]
     parallel = [found.structure.parallel[loop] for loop in loops]
     generic, block = build_generic(operands, [value], maps, parallel, op)
     body = op.regions[0].blocks[0]
     sum_so_far = block.arguments[len(operands)]
+    scalars = {
+        body.arguments[number]: block.arguments[len(parts) + at] for at, number in enumerate(found.scalars)
+    }
     with ir.InsertionPoint(block):
         for number in range(len(steps)):
             given = {
                 body.arguments[found.image]: block.arguments[2 * number],
                 body.arguments[found.weights]: block.arguments[2 * number + 1],
-                body.arguments[2]: sum_so_far,
+                body.arguments[len(body.arguments) - 1]: sum_so_far,
+                **scalars,
             }
             *inside, end = [inner.operation for inner in body.operations]
             for inner in inside:
@@ -143,7 +149,7 @@ def _image_loops(found: Windows) -> list[int]:
 
 
 def _written(found: Windows) -> list[int]:
-    return [ir.AffineDimExpr(one).position for one in found.structure.maps[2].results]
+    return [ir.AffineDimExpr(one).position for one in found.structure.maps[-1].results]
 
 
 def _weights(op: ir.Operation, found: Windows) -> tuple[ir.Value, list[int]]:

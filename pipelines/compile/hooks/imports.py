@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _DIALECTS = (b"stablehlo", b"vhlo", b"torch")
 _TOSA = (b"tosa",)
 _ELEMENTS = re.compile(rb'"0x[0-9A-Fa-f]{64,}"')
-"""The elements of a constant, which hold no name: looking through those of a model for each row took 15% of its compile."""
+"""The elements of a constant, which hold no name: looking through 17 MB of them for each row took 0.7 s."""
 
 
 @dataclass(frozen=True)

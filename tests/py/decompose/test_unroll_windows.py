@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from built import CPU
@@ -15,6 +17,8 @@ from fissile.pipelines.numerics.inputs import draw
 from fissile.pipelines.numerics.signature import signatures_of_source
 from fissile.pipelines.session import Session
 
+QUANTISED = Path(__file__).parents[3] / "bench/front_ends/tosa_dw.mlir"
+"""Depthwise, with zero points: scalars that its body reads, and a multiplier of its channels."""
 VECTORISED = """func.func @main(%x: tensor<1x30x30x32xf32>, %w: tensor<3x3x32xf32>) -> tensor<1x28x28x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<1x28x28x32xf32>
@@ -39,11 +43,11 @@ def outcomes(report):
     "name",
     [
         "depthwise_f32_3_s1_14", "depthwise_i8_5_s1_14", "groups_f32_3_s1_14", "groups_i8_5_s1_14", "groups_last_f32_3_s2_14", "volume_f32_3_s1_8",
-        "volume_last_i8_3_s2_8", "volume_last_f32_3_s1_8", "filters_first_f32_3_s1_14", "filters_first_i8_7_s1_14",
+        "volume_last_i8_3_s2_8", "volume_last_f32_3_s1_8", "filters_first_f32_3_s1_14", "filters_first_i8_7_s1_14", "quantised",
     ],
 )  # fmt: skip
-def test_it_is_told_and_unrolled_and_right(tmp_path, name):
-    text = window_forms.programs()[name]
+def test_it_is_reported_and_unrolled_and_right(tmp_path, name):
+    text = QUANTISED.read_text() if name == "quantised" else window_forms.programs()[name]
     report, source, stocks = compiled(tmp_path, text)
     assert outcomes(report) == [("FIS212", "note")]
     report, _source, own = compiled(tmp_path, text, "--fusion=tune")
@@ -88,6 +92,23 @@ def test_convolutions_of_equal_body_are_one_finding_and_all_unrolled(tmp_path):
     assert outcomes(report) == [("FIS212", "repaired")]
     [edits] = [value for name, value in report.findings[0].helps[0].facts if name == "pass"]
     assert edits.count("ops=") == 1 and edits.split("ops=")[1].rstrip("}").count(",") == 1
+
+
+def test_a_window_that_is_read_besides_is_none():
+    """The image at the position and the window's element, and at the element alone: no part of it belongs to one element."""
+    text = """func.func @main(%x: tensor<9x3xf32>, %w: tensor<3xf32>, %e: tensor<7xf32>) -> tensor<7xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 + d1, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x, %w : tensor<9x3xf32>, tensor<3xf32>) outs(%e : tensor<7xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<7xf32>
+  return %r : tensor<7xf32>
+}"""
+    with Session() as session:
+        [one] = ops_of(session.parse_text(text).op.operation, "linalg.generic")
+        assert windows_of(one) is None
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def compiled(tmp_path, text, *flags):
 
 
 @pytest.mark.parametrize(("element", "rows"), [("f32", 512), ("i8", 2048)])
-def test_it_is_told_and_folded_and_right(tmp_path, element, rows):
+def test_it_is_reported_and_folded_and_right(tmp_path, element, rows):
     text = vector_forms.vector_product(element, rows, 1024)
     found, source, stocks = compiled(tmp_path, text)
     assert found == [("FIS213", "note")]

@@ -48,7 +48,7 @@ def test_tuned_it_computes_each_producer_once_and_the_same_numbers(conv, tmp_pat
 
 
 @pytest.mark.parametrize("name", ["oihw_3_b1_28", "ohwi_3_b1_28", "gradient_14"])
-def test_a_transposition_that_ends_a_convolutions_vectorisation_is_told_and_kept_apart(tmp_path, name):
+def test_a_transposition_that_ends_a_convolutions_vectorisation_is_reported_and_kept_apart(tmp_path, name):
     source = tmp_path / "conv.mlir"
     source.write_text(transposed_forms.programs()[name])
     status, report = compiled(source, "-o", tmp_path / "a.vmfb")
