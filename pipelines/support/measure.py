@@ -7,8 +7,9 @@ NumPy. What stock refuses or builds wrong is compiled by `fissile compile`, run 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 from fissile.errors import FissileError
@@ -63,16 +64,24 @@ def measured(
     """The cells of ``programs``. Those in ``known``, by `Program.key`, are not measured again; ``keep`` gets what is, as it comes."""
     flags = tuple(flags_for(resolve_target(target)))
     left = [one for one in programs if one.key not in known]
-    batches = [left[i : i + PROGRAMS_PER_BATCH] for i in range(0, len(left), PROGRAMS_PER_BATCH)]
     found = dict(known)
-    for number, batch in enumerate(batches):
-        progress(number * PROGRAMS_PER_BATCH, len(left))
+    for batch in batches_of(left):
+        progress(len(found) - len(known), len(left))
         cells = _cells(batch, flags)
         keep(cells)
         found |= {f"{cell.op} {cell.element}": cell for cell in cells}
     if left:
         progress(len(left), len(left))
     return [found[one.key] for one in programs]
+
+
+def batches_of(programs: Iterable[Program]) -> list[list[Program]]:
+    """``programs`` in order, as many at a time as one module gets; ONNX models among themselves."""
+    batches = []
+    for _onnx, alike in groupby(programs, lambda one: one.declares_opset):
+        left = list(alike)
+        batches += [left[i : i + PROGRAMS_PER_BATCH] for i in range(0, len(left), PROGRAMS_PER_BATCH)]
+    return batches
 
 
 def _cells(programs: Sequence[Program], flags: tuple[str, ...]) -> list[Cell]:

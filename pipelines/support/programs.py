@@ -34,6 +34,11 @@ class Program:
     def key(self) -> str:
         return f"{self.op} {self.element}"
 
+    @property
+    def declares_opset(self) -> bool:
+        """Whether it is an ONNX model. IREE rejects a module in which some functions are, and others are not."""
+        return "torch.onnx_meta" in self.text
+
 
 def builtin_programs() -> Iterator[Program]:
     """Ops of MLIR and IREE themselves, op by op."""

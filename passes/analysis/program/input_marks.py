@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import text_of
 from fissile.passes.containment import contained
 from fissile.passes.iree import ops as iree_ops
 
@@ -18,11 +19,13 @@ from .stable_sorts import is_marked_stable
 @dataclass(frozen=True)
 class InputMarks:
     """``declared``: function -> what it calls its arguments; ``stable_sorts``: whether a sort is marked as stable; ``bounded``: whether
-    all gathers and scatters are StableHLO's, which are defined for indices outside of their operands."""
+    all gathers and scatters are StableHLO's, which are defined for indices outside of their operands; ``functions``: whether an op is one of
+    the FUNCTIONS."""
 
     declared: Mapping[str, Sequence[str]] = field(default_factory=dict)
     stable_sorts: bool = False
     bounded: bool = False
+    functions: bool = False
 
 
 NO_MARKS = InputMarks()
@@ -30,27 +33,42 @@ NO_MARKS = InputMarks()
 
 def marks_of(module: ir.Operation) -> InputMarks:
     """The marks of ``module``, as it was parsed."""
-    stable_sorts, bounded = contained("marks of ops", lambda: _marked_ops(module), (False, False))
+    stable_sorts, bounded, functions = contained(
+        "marks of ops", lambda: _marked_ops(module), (False, False, False)
+    )
     return InputMarks(
-        contained("names of arguments", lambda: declared_names(module), {}), stable_sorts, bounded
+        contained("names of arguments", lambda: declared_names(module), {}), stable_sorts, bounded, functions
     )
 
 
+FUNCTIONS = frozenset(
+    "acosh asinh atan2 atanh cos cosh cosine fpowi polar pow power powf sin sinc sine sinh tan".split()
+)
+"""What ops are called, in any dialect, that compute functions which IREE expands (`failures/scalars/scalar_functions.py`)."""
+
 _OTHERS = (iree_ops.LINALG_EXT_OPS, "linalg.", "memref.", "tensor.", "torch.", "tosa.", "vector.")
 """Dialects of which an op may access a tensor by an index as well."""
+_OPERATOR = "torch.operator"
 
 
-def _marked_ops(module: ir.Operation) -> tuple[bool, bool]:
-    """``stable_sorts`` and ``bounded`` of the ops of ``module``."""
-    stable = indexed = others = False
+def _marked_ops(module: ir.Operation) -> tuple[bool, bool, bool]:
+    """``stable_sorts``, ``bounded`` and ``functions`` of the ops of ``module``."""
+    stable = indexed = others = functions = False
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        nonlocal stable, indexed, others
+        nonlocal stable, indexed, others, functions
         name = op.name
         stable = stable or is_marked_stable(op, name)
         indexed = indexed or name in INDEXED
         others = others or name.startswith(_OTHERS)
+        functions = functions or _is_function(op, name)
         return ir.WalkResult.ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return stable, indexed and not others
+    return stable, indexed and not others, functions
+
+
+def _is_function(op: ir.Operation, name: str) -> bool:
+    if name == _OPERATOR:  # of ONNX
+        name = text_of(op, "name").lower()
+    return not FUNCTIONS.isdisjoint(name.split("."))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from fissile.effect import Effect
-
-from ..failure import Failure, Stage, failure
+from ..failure import failure
+from .scalar_functions import ScalarFunctions, different
 
 
 @failure
-class HyperbolicFunctions(Failure):
+class HyperbolicFunctions(ScalarFunctions):
     code = "FIS193"
     name = "hyperbolic-functions"
     title = "the numbers may be wrong: asinh of negative numbers, and other hyperbolic functions, lose digits"
@@ -22,8 +21,6 @@ class HyperbolicFunctions(Failure):
         "the CPU, in SPIR-V and on CUDA; AMD's targets call library functions. Measured on llvm-cpu and lavapipe; no CUDA device was."
     )
     remedy = "fissile computes them of the magnitude, from log(1 + v) and exp(x) - 1 (`fissile-rewrite-hyperbolics`). float64 stays as it is."
-    effect = Effect.UNPROVED
-    stage = Stage.CONFIGURED
     order = 50
     target = "llvm-cpu"
     fails = """\
@@ -40,29 +37,10 @@ func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
 """
     repaired_by = "fissile-rewrite-hyperbolics"
 
-    def concerns(self, backend):
-        return backend.spirv or backend.name in ("llvm-cpu", "cuda")
-
-    def may_occur(self, dispatch, configured):
+    def functions_in(self, op):
         from fissile.passes.analysis.scalars.hyperbolics import hyperbolics_in
 
-        return bool(hyperbolics_in(dispatch.inner_module()))
+        return hyperbolics_in(op)
 
-    def detect(self, dispatch, code):
-        from fissile.passes.analysis.kernel.evidence import Evidence
-        from fissile.passes.analysis.scalars.hyperbolics import hyperbolics_in
-
-        names = dict.fromkeys(op.name.removeprefix("math.") for op in hyperbolics_in(code))
-        return Evidence(types=tuple(names))
-
-    def explain(self, dispatch, evidence, ops):
-        from fissile.finding import Finding
-        from fissile.passes.checks.dispatch_places import root_places
-
-        return Finding(
-            self.code,
-            f"the numbers may be wrong: {' and '.join(evidence.types)}, of which IREE loses digits",
-            subject=dispatch.name,
-            target=dispatch.target.name,
-            places=root_places(dispatch, ops),
-        )
+    def sentence(self, functions):
+        return f"{different(functions)}, of which IREE loses digits"

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from iree.compiler import ir
+
 from fissile.finding import Finding
+from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.analysis.globals.chained_globals import chained_globals
 from fissile.passes.analysis.globals.fused_globals import fused_globals
 from fissile.passes.analysis.globals.moved_accesses import moved_accesses
@@ -20,6 +23,7 @@ from fissile.passes.analysis.host.tensor_ranges import scattered_ranges
 from fissile.passes.analysis.loops.growing_loops import growing_loops
 from fissile.passes.analysis.loops.while_operands import overfull_loops
 from fissile.passes.analysis.program.stable_sorts import unstable_sorts
+from fissile.passes.analysis.scalars.evaluated import evaluated_ops
 from fissile.passes.catalogue import find_pass
 from fissile.passes.checks.numbers.demoted_boundaries import check_demoted_boundaries
 from fissile.passes.checks.numbers.float_ops import check_float_ops
@@ -31,6 +35,8 @@ from fissile.passes.checks.numbers.nested_inserts import check_nested_inserts
 from fissile.passes.checks.numbers.tensor_ranges import check_tensor_ranges
 from fissile.passes.checks.numbers.unstable_sorts import check_unstable_sorts
 from fissile.passes.checks.refusals.loops import check_while_operands
+from fissile.passes.failures.failure import failures
+from fissile.passes.failures.scalars.scalar_functions import ScalarFunctions
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
 
 from ...phase_pipeline import PhaseHook
@@ -41,7 +47,7 @@ from .late_reads import updated_before_read
 from .lost_offsets import offsets_kept
 
 if TYPE_CHECKING:
-    from fissile.passes.remedies.remedy import Remedy
+    from fissile.passes.remedies.remedy import OpRemedy, Remedy
 
 SINGLE_ELEMENTS, RETURNED_ARGUMENTS = "flatten-inserts", "keep-arguments"
 
@@ -94,10 +100,45 @@ def returned_arguments(session: Session, repair: bool) -> PhaseHook:
     return PhaseHook(BOUNDARIES_PLACED_AT, RETURNED_ARGUMENTS, act)
 
 
+def evaluated_functions(repair: bool) -> PhaseHook:
+    """Finds the failures of scalar functions in what IREE evaluates, and repairs them where ``repair`` says so. Others are found in their dispatches."""
+
+    def act(module: Module) -> list[Finding]:
+        if not module.marks.functions:
+            return []
+        by_failure = [
+            (one, _evaluated(module, one)) for one in failures() if isinstance(one, ScalarFunctions)
+        ]
+        found: list[Finding] = []
+        for failure, ops in by_failure:
+            findings = [failure.of_constant(op) for _index, op in ops]
+            if repair and findings:
+                from ...repair.strategies import OWN_REMEDY
+
+                remedy = cast("type[OpRemedy]", find_pass(OWN_REMEDY[failure.code]))
+                chosen = tuple(index for index, _op in ops)
+                findings = repairing.apply(module, remedy(ops=chosen, **failure.for_constants), findings)
+            found += findings
+        return found
+
+    return PhaseHook(GUARDED_AT, "evaluated-functions", act)
+
+
+def _evaluated(module: Module, failure: ScalarFunctions) -> list[tuple[int, ir.Operation]]:
+    """What IREE evaluates of ``module`` and has ``failure``: each by its index among the source ops."""
+    evaluated = [op for op in evaluated_ops(module.op) if failure.functions_in(op)]
+    index = {op: number for number, op in enumerate(source_ops(module.op))} if evaluated else {}
+    return [(index[op], op) for op in evaluated]
+
+
 def findings_of_input(module: Module) -> list[Finding]:
     """What there is to repair in ``module`` at phase input."""
     found = [finding for row in ROWS if row.phase == GUARDED_AT for finding in row.find(module)]
-    return found + check_host_inserts(host_inserts(module.op, constants=True))
+    return [
+        *found,
+        *check_host_inserts(host_inserts(module.op, constants=True)),
+        *evaluated_functions(False).act(module),
+    ]
 
 
 @dataclass(frozen=True)
@@ -177,6 +218,7 @@ def hooks(session: Session, repair: bool) -> list[PhaseHook]:
     """What is looked at and, where ``repair`` says so, repaired in every module that comes by."""
     return [
         *(row.hook(repair) for row in ROWS),
+        evaluated_functions(repair),
         single_elements(repair, constants=True),
         single_elements(repair),
         returned_arguments(session, repair),

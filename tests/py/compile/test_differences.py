@@ -102,6 +102,7 @@ DIFFERENCES = {
     "FIS147": Difference(FROM_FAILURES["FIS147"], "llvm-cpu", "--repair=off"),
     "FIS158": Difference(FROM_FAILURES["FIS158"], "vulkan", "--repair=off"),
     "FIS159": Difference(FROM_FAILURES["FIS159"], "llvm-cpu", "--repair=off"),
+    "FIS214": Difference(FROM_FAILURES["FIS214"], "llvm-cpu", "--repair=off"),
     "FIS192": Difference(FROM_FAILURES["FIS192"], "vulkan", "--repair=off"),
     "FIS196": Difference(FROM_FAILURES["FIS196"], "vulkan", "--repair=off"),
     "FIS142": Difference(RETURNED, "llvm-cpu", "--repair=off"),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from fissile.effect import Effect
-
-from .failure import Failure, Stage, failure
+from ..failure import failure
+from .scalar_functions import ScalarFunctions, counted
 
 
 @failure
-class Arctangent(Failure):
+class Arctangent(ScalarFunctions):
     code = "FIS159"
     name = "arctangent"
     title = "the numbers may be wrong: atan2(0, 0) is NaN"
@@ -21,8 +20,6 @@ class Arctangent(Failure):
         "and on CUDA; AMD's targets call a library function. Measured on llvm-cpu and lavapipe; no CUDA device was."
     )
     remedy = "fissile computes the magnitude, with the angles of these points, and gives it the sign of y (`fissile-guard-arctangents`)."
-    effect = Effect.UNPROVED
-    stage = Stage.CONFIGURED
     order = 48
     target = "llvm-cpu"
     fails = """\
@@ -39,29 +36,10 @@ func.func @f(%y: tensor<64xf32>, %x: tensor<64xf32>) -> tensor<64xf32> {
 """
     repaired_by = "fissile-guard-arctangents"
 
-    def concerns(self, backend):
-        return backend.spirv or backend.name in ("llvm-cpu", "cuda")
-
-    def may_occur(self, dispatch, configured):
+    def functions_in(self, op):
         from fissile.passes.analysis.scalars.arctangents import arctangents_in
 
-        return bool(arctangents_in(dispatch.inner_module()))
+        return arctangents_in(op)
 
-    def detect(self, dispatch, code):
-        from fissile.passes.analysis.kernel.evidence import Evidence
-        from fissile.passes.analysis.scalars.arctangents import arctangents_in
-
-        return Evidence(count=len(arctangents_in(code)))
-
-    def explain(self, dispatch, evidence, ops):
-        from fissile.finding import Finding
-        from fissile.passes.checks.dispatch_places import root_places
-
-        angles = "an arctangent" if evidence.count == 1 else f"{evidence.count} arctangents"
-        return Finding(
-            self.code,
-            f"the numbers may be wrong: {angles} of two numbers, for which IREE computes NaN if both are 0",
-            subject=dispatch.name,
-            target=dispatch.target.name,
-            places=root_places(dispatch, ops),
-        )
+    def sentence(self, functions):
+        return f"{counted(functions, 'arctangent')} of two numbers, for which IREE computes NaN if both are 0"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from fissile.effect import Effect
-
-from .failure import Failure, Stage, failure
+from ..failure import failure
+from .scalar_functions import ScalarFunctions, counted
 
 
 @failure
-class NegativePower(Failure):
+class NegativePower(ScalarFunctions):
     code = "FIS147"
     name = "negative-power"
     title = "the numbers may be wrong: a power of a negative number is NaN"
@@ -27,8 +26,6 @@ class NegativePower(Failure):
         "numbers keep every bit. A base that is never negative (an absolute value, a square, an exponential, "
         "the maximum with a positive constant) is no finding."
     )
-    effect = Effect.UNPROVED
-    stage = Stage.CONFIGURED
     order = 46
     upstream = "iree-org/iree#19996, llvm-project #193231"
     target = "llvm-cpu"
@@ -46,29 +43,10 @@ func.func @f(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {
 """
     repaired_by = "fissile-sign-powers"
 
-    def concerns(self, backend):
-        return backend.spirv or backend.name in ("llvm-cpu", "cuda")
-
-    def may_occur(self, dispatch, configured):
+    def functions_in(self, op):
         from fissile.passes.analysis.scalars.negative_powers import powers_in
 
-        return bool(powers_in(dispatch.inner_module()))
+        return powers_in(op)
 
-    def detect(self, dispatch, code):
-        from fissile.passes.analysis.kernel.evidence import Evidence
-        from fissile.passes.analysis.scalars.negative_powers import powers_in
-
-        return Evidence(count=len(powers_in(code)))
-
-    def explain(self, dispatch, evidence, ops):
-        from fissile.finding import Finding
-        from fissile.passes.checks.dispatch_places import root_places
-
-        powers = "a power" if evidence.count == 1 else f"{evidence.count} powers"
-        return Finding(
-            self.code,
-            f"the numbers may be wrong: {powers} of a number that may be negative, for which IREE computes NaN",
-            subject=dispatch.name,
-            target=dispatch.target.name,
-            places=root_places(dispatch, ops),
-        )
+    def sentence(self, functions):
+        return f"{counted(functions, 'power')} of a number that may be negative, for which IREE computes NaN"

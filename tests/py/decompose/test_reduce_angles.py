@@ -1,0 +1,132 @@
+"""FIS214: sine, cosine and tangent of large angles are NumPy's after the repair, also in constants, and twins stay silent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from built import CPU, run
+
+import fissile
+from fissile.passes.analysis.scalars.angles import LARGEST
+from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.build import compile_stock
+
+GFX942 = ("--iree-hal-target-device=hip", "--iree-rocm-target=gfx942")
+FLAGS = {"local-task": CPU, "vulkan": ("--iree-hal-target-device=vulkan",)}
+PRESENT = [runtime.name for runtime in runtimes.present() if runtime.name in FLAGS]
+SIZES = np.float32(
+    [0, 1e-40, 1e-30, 1e-10, 1e-4, 0.3, np.pi / 4, 0.7853982, 1, np.pi / 2, 1.5707964, np.pi, 3.1415927, 6.2831855, 64, 100, 1000, 4097, 8191]
+    + [65504, 131071, 1e6, 16367173.0, 2**24 + 2, 2**31, 3e9, 1e12, 1e20, 1e30, 3.4e38, np.inf, np.nan]
+)  # fmt: skip
+"""16367173 is one of the floats next to a multiple of pi / 2."""
+X = np.concatenate([SIZES, -SIZES, np.random.default_rng(0).normal(0, 1e5, 64).astype(np.float32)])
+EXACT = {"sin": np.sin, "cos": np.cos, "tan": np.tan}
+DTYPE = {"f32": np.float32, "f16": np.float16}
+RTOL = {"f32": 6e-7, "f16": 1e-3}
+ATOL = {"f32": 1e-37, "f16": 6.2e-5}
+"""The smallest normal number: devices may take those below for 0."""
+
+
+def program(name: str, element: str = "f32") -> str:
+    tensor = f"tensor<{len(X)}x{element}>"
+    return f"func.func @main(%x: {tensor}) -> {tensor} {{\n  %r = math.{name} %x : {tensor}\n  return %r : {tensor}\n}}\n"
+
+
+def exact(name: str, x: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return EXACT[name](x.astype(np.float64))
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+@pytest.mark.parametrize("element", DTYPE)
+@pytest.mark.parametrize("name", EXACT)
+def test_angles_of_all_sizes_after_the_repair(tmp_path, runtime, element, name):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(program(name, element))
+    report = fissile.compile(source, output, list(FLAGS[runtime]))
+    assert ("FIS214", "repaired") in [(f.code, f.severity.value) for f in report.findings]
+    with np.errstate(over="ignore"):
+        x = X.astype(DTYPE[element])
+    [answer] = run(output, [x], runtime)
+    np.testing.assert_allclose(
+        answer.astype(np.float64), exact(name, x), rtol=RTOL[element], atol=ATOL[element]
+    )
+    assert np.signbit(answer[x == 0]).tolist() == np.signbit(exact(name, x)[x == 0]).tolist()
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_stock_loses_digits(tmp_path, name):
+    """Where this fails IREE has changed, and FIS214 is not needed any more."""
+    source = tmp_path / "in.mlir"
+    source.write_text(program(name))
+    assert compile_stock(source, tmp_path / "stock.vmfb", CPU) is None
+    [answer] = run(tmp_path / "stock.vmfb", [X])
+    large = np.isfinite(X) & (np.abs(X) > 1e6)
+    assert not np.allclose(answer[large], exact(name, X)[large], rtol=0, atol=0.01)
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+def test_what_is_left_is_within_the_tolerance(tmp_path, runtime):
+    """Angles up to LARGEST: fissile leaves them to IREE, whose error stays below 4e-6."""
+    source = tmp_path / "in.mlir"
+    source.write_text(program("cos"))
+    assert compile_stock(source, tmp_path / "stock.vmfb", FLAGS[runtime]) is None
+    x = np.linspace(-LARGEST, LARGEST, len(X), dtype=np.float32)
+    [answer] = run(tmp_path / "stock.vmfb", [x], runtime)
+    assert np.abs(answer - exact("cos", x)).max() < 4e-6
+
+
+TABLE = """
+func.func @main(%x: tensor<SIZEx4xf32>) -> tensor<SIZEx4xf32> {
+  %frequencies = arith.constant dense<[1.0, 0.1, 0.01, 0.001]> : tensor<4xf32>
+  %e = tensor.empty() : tensor<SIZEx4xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%frequencies : tensor<4xf32>) outs(%e : tensor<SIZEx4xf32>) {
+  ^bb0(%f: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %k = arith.index_cast %i : index to i32
+    %position = arith.sitofp %k : i32 to f32
+    %a = arith.mulf %position, %f : f32
+    %v = math.cos %a : f32
+    linalg.yield %v : f32
+  } -> tensor<SIZEx4xf32>
+  %r = arith.addf %x, %t : tensor<SIZEx4xf32>
+  return %r : tensor<SIZEx4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("size", [131072 // 4, 131072 * 4], ids=("evaluated", "too-large-to-be"))
+@pytest.mark.parametrize("runtime", PRESENT)
+def test_a_table_of_positions_is_a_constant(tmp_path, runtime, size):
+    """IREE does not evaluate a table that is much larger than what it is made of."""
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(TABLE.replace("SIZE", str(size)))
+    report = fissile.compile(source, output, list(FLAGS[runtime]))
+    [finding] = [one for one in report.findings if one.code == "FIS214"]
+    assert finding.severity.value == "repaired" and "a constant" in finding.message
+    [answer] = run(output, [np.zeros((size, 4), np.float32)], runtime)
+    angles = np.arange(size, dtype=np.float32)[:, None] * np.float32([1, 0.1, 0.01, 0.001])
+    assert np.abs(answer - exact("cos", angles)).max() < 2e-7
+
+
+def test_a_constant_is_repaired_for_amd_too(tmp_path):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(TABLE.replace("SIZE", "8192"))
+    report = fissile.compile(source, output, list(GFX942))
+    assert [(one.code, one.severity.value) for one in report.findings] == [("FIS214", "repaired")]
+
+
+SHORT = TABLE.replace("SIZE", "64")
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [(program("sin"), GFX942), (SHORT, CPU), (SHORT, GFX942)],
+    ids=("a library function", "a short table", "a short table on AMD"),
+)
+def test_silent_twins(tmp_path, text, flags):
+    source, ours, stock = (tmp_path / name for name in ("in.mlir", "ours.vmfb", "stock.vmfb"))
+    source.write_text(text)
+    assert not fissile.compile(source, ours, list(flags)).findings
+    assert compile_stock(source, stock, flags) is None and ours.read_bytes() == stock.read_bytes()
