@@ -364,3 +364,33 @@ func.func @f(%x: tensor<?x?xi32>, %y: tensor<?x?xi32>) -> (tensor<?x?xi32>, tens
 """,
     ),
 )
+define(
+    "FIS215",
+    "constant-not-evaluated",
+    "IREE cannot evaluate a constant of the program",
+    "A part of the program depends on constants alone: a table, weights that are dequantised. IREE computes it while it compiles, and has no code for one "
+    "of its ops, or takes the constants in the wrong order: `jit global source initialization order invalid`.",
+    "IREE 3.13 compiles these parts for the processor of this machine (ConstEval), whatever the target is, and stops where that fails.",
+    "fissile has the device compute them when the module is loaded (`fissile-compute-at-load`), and repairs their code as any other.",
+    effect=Effect.REFUSED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f() -> (tensor<4xf32>, tensor<4xf32>) {
+  %x = stablehlo.constant dense<[(1.0, 0.0), (2.0, 1.0), (3.0, 0.0), (4.0, 2.0)]> : tensor<4xcomplex<f32>>
+  %s = stablehlo.fft %x, type = FFT, length = [4] : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
+  %a = stablehlo.real %s : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  %b = stablehlo.imag %s : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<4xcomplex<f32>>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %s = stablehlo.fft %x, type = FFT, length = [4] : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
+  %a = stablehlo.real %s : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  %b = stablehlo.imag %s : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
+""",
+    ),
+)

@@ -137,13 +137,6 @@ class OpRemedy(Remedy):
         """What a finding reports of it, or suggests; with {ops} and {them}. Options may change it."""
         return self.advice if advice else self.done
 
-    def help(self, *facts: tuple[str, str]) -> Help:
-        """That it was applied to the subject of a finding, with ``facts``."""
-        done, advice = (
-            text.format(ops="it", them="it") for text in (self.sentence(), self.sentence(advice=True))
-        )
-        return Help(done, self.name, True, facts, advice)
-
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         register(op.context)
         known = source_ops(op)

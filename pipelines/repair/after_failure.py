@@ -93,7 +93,7 @@ class AfterFailure:
         """Whether a dispatch that fails of another reason first may have no code for its types either."""
         return (
             self._repairs
-            and any(f.stops for f in so_far.findings)
+            and (any(f.stops for f in so_far.findings) or self._withheld(so_far.findings))
             and contained("element types", lambda: may_be_unlowered(self._origin, last=True), False)
         )
 

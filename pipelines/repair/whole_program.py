@@ -10,10 +10,12 @@ from iree.compiler import ir
 
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.unread_borders import unread_borders
+from fissile.passes.analysis.globals.evaluated import evaluated_values
 from fissile.passes.analysis.loops.loop_inits import passed_on, shared_inits
 from fissile.passes.analysis.loops.result_sizes import unsized
 from fissile.passes.analysis.loops.while_operands import untaken_operands
 from fissile.passes.analysis.program.private_calls import kept_apart
+from fissile.passes.checks.refusals.constants import check_evaluated
 from fissile.passes.checks.refusals.loops import (
     check_calls,
     check_passed_on,
@@ -33,6 +35,7 @@ from fissile.passes.iree.messages import (
 )
 from fissile.passes.iree.phases import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT, INPUT_CONVERTED_AT
 from fissile.passes.remedies.decompose.trim_borders import TrimBorders
+from fissile.passes.remedies.globals.compute_at_load import ComputeAtLoad
 from fissile.passes.remedies.host.inline_calls import InlineCalls
 from fissile.passes.remedies.loops.copy_before_loops import CopyBeforeLoops
 from fissile.passes.remedies.loops.finish_before_loops import FinishBeforeLoops
@@ -81,6 +84,12 @@ def _says(pattern: str) -> Callable[[PhaseFailed], bool]:
 
 
 REWRITES = (
+    Rewrite(
+        ComputeAtLoad(),
+        INPUT_CONVERTED_AT,
+        lambda failed: failed.phase == BOUNDARIES_PLACED_AT,
+        lambda module: check_evaluated(evaluated_values(module)),
+    ),
     Rewrite(
         TrimBorders(),
         BORDERS_TRIMMED_AT,

@@ -41,7 +41,7 @@ class ReduceAngles(OpRemedy):
     """
 
     name: ClassVar[str] = "fissile-reduce-angles"
-    order: ClassVar[int] = 50
+    order: ClassVar[int] = 38
     cures: ClassVar[tuple[str, ...]] = ("FIS214",)
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
     does: ClassVar[str] = "computes sine, cosine and tangent of the angle's exact remainder by a quarter turn"

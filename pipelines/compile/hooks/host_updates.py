@@ -11,6 +11,7 @@ from iree.compiler import ir
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.analysis.globals.chained_globals import chained_globals
+from fissile.passes.analysis.globals.evaluated import evaluated_ops
 from fissile.passes.analysis.globals.fused_globals import fused_globals
 from fissile.passes.analysis.globals.moved_accesses import moved_accesses
 from fissile.passes.analysis.host.demoted_boundaries import demoted_boundaries
@@ -23,7 +24,6 @@ from fissile.passes.analysis.host.tensor_ranges import scattered_ranges
 from fissile.passes.analysis.loops.growing_loops import growing_loops
 from fissile.passes.analysis.loops.while_operands import overfull_loops
 from fissile.passes.analysis.program.stable_sorts import unstable_sorts
-from fissile.passes.analysis.scalars.evaluated import evaluated_ops
 from fissile.passes.catalogue import find_pass
 from fissile.passes.checks.numbers.demoted_boundaries import check_demoted_boundaries
 from fissile.passes.checks.numbers.float_ops import check_float_ops

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fissile.finding import Finding, Severity
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 def repaired(finding: Finding, remedy: Remedy) -> Finding:
     """``finding`` as it reads once ``remedy`` has been run."""
     done = remedy.help(("pass", str(remedy)), ("numerics", remedy.numbers))
-    return finding.with_(severity=Severity.REPAIRED, helps=(done,))
+    title, advice = (text.format(ops="it", them="it") for text in (done.title, done.advice))
+    return finding.with_(severity=Severity.REPAIRED, helps=(replace(done, title=title, advice=advice),))
 
 
 def apply(module: Module, remedy: Remedy, found: Iterable[Finding]) -> list[Finding]:

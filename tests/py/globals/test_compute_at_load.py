@@ -1,0 +1,95 @@
+"""FIS215: constants that IREE cannot evaluate while it compiles are computed by the device, and twins stay as they are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from built import CPU, run
+
+import fissile
+from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.build import compile_stock
+from fissile.rules import RULES
+
+FLAGS = {"local-task": CPU, "vulkan": ("--iree-hal-target-device=vulkan",)}
+PRESENT = [runtime.name for runtime in runtimes.present() if runtime.name in FLAGS]
+NUMBERS = [0.1, 0.2, 0.5, 1.0]
+PROGRAM = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant dense<[0.1, 0.2, 0.5, 1.0]> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%c : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = math.erfc %a : f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %r = linalg.map { arith.addf } ins(%x, %t : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>)
+  return %r : tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+def test_an_op_that_iree_has_no_code_for(tmp_path, runtime):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(PROGRAM)
+    assert compile_stock(source, tmp_path / "stock.vmfb", FLAGS[runtime]) is not None
+    report = fissile.compile(source, output, list(FLAGS[runtime]))
+    assert sorted((one.code, one.severity.value) for one in report.findings) == [
+        ("FIS104", "repaired"),
+        ("FIS215", "repaired"),
+    ]
+    [answer] = run(output, [np.ones(4, np.float32)], runtime)
+    np.testing.assert_allclose(answer, [1 + math.erfc(x) for x in NUMBERS], rtol=1e-5)
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+def test_constants_in_the_wrong_order(tmp_path, runtime):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(RULES["FIS215"].shown.program.replace("@f", "@main"))
+    assert compile_stock(source, tmp_path / "stock.vmfb", FLAGS[runtime]) is not None
+    report = fissile.compile(source, output, list(FLAGS[runtime]))
+    assert ("FIS215", "repaired") in [(one.code, one.severity.value) for one in report.findings]
+    exact = np.fft.fft([1, 2 + 1j, 3, 4 + 2j])
+    for answer, part in zip(run(output, [], runtime), (exact.real, exact.imag), strict=True):
+        np.testing.assert_allclose(answer, part, atol=1e-5)
+
+
+def test_a_constant_that_iree_evaluates_stays_as_it_is(tmp_path):
+    source, ours, stock = (tmp_path / name for name in ("in.mlir", "ours.vmfb", "stock.vmfb"))
+    source.write_text(PROGRAM.replace("math.erfc", "math.erf"))
+    assert not fissile.compile(source, ours, list(CPU)).findings
+    assert compile_stock(source, stock, CPU) is None and ours.read_bytes() == stock.read_bytes()
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+def test_small_constants_below_a_byte(tmp_path, runtime):
+    """IREE puts small constants into the code of a dispatch, where no target reads i4; a race in the same dispatch comes to light first."""
+    weights = [[(7 * i + 3 * j) % 16 - 8 for j in range(8)] for i in range(16)]
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(
+        f"""
+func.func @main(%x: tensor<4x16xf32>) -> tensor<4x8xf32> {{
+  %w = arith.constant dense<{weights}> : tensor<16x8xi4>
+  %e = tensor.empty() : tensor<16x8xf32>
+  %d = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}}
+      ins(%w : tensor<16x8xi4>) outs(%e : tensor<16x8xf32>) {{
+  ^bb0(%a: i4, %o: f32):
+    %f = arith.sitofp %a : i4 to f32
+    linalg.yield %f : f32
+  }} -> tensor<16x8xf32>
+  %z = arith.constant 0.0 : f32
+  %n = tensor.empty() : tensor<4x8xf32>
+  %i = linalg.fill ins(%z : f32) outs(%n : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %r = linalg.matmul ins(%x, %d : tensor<4x16xf32>, tensor<16x8xf32>) outs(%i : tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}}"""
+    )
+    report = fissile.compile(source, output, list(FLAGS[runtime]))
+    assert report.findings and {one.severity.value for one in report.findings} == {"repaired"}
+    x = np.arange(64, dtype=np.float32).reshape(4, 16)
+    [answer] = run(output, [x], runtime)
+    np.testing.assert_allclose(answer, x @ np.float32(weights))
