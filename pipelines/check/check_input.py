@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fissile.dialect.attributes import text_of
@@ -15,8 +15,9 @@ from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.phases import LAST_SHARED_PHASE
 
 from ..compile.hooks import recursion
+from ..phase_pipeline import PhaseHook
 from ..repair.failures import rejected
-from ..session import Module, PhaseFailed, Session
+from ..session import Module, PhaseFailed, Session, phase_index
 
 _EXECUTABLES = (
     iree_ops.HAL_EXECUTABLE,
@@ -96,3 +97,9 @@ def refuse_recursion(module: Module) -> None:
 def resumed(session: Session, shared: Path) -> Module:
     """The module that all targets share; its locations name the source file."""
     return session.parse(shared).stands_at(LAST_SHARED_PHASE)
+
+
+def caught_up(module: Module, rewrites: Iterable[PhaseHook]) -> list[Finding]:
+    """Runs those of ``rewrites`` on ``module`` whose phase it has passed: what all targets share was made before they were known."""
+    here = phase_index(module.phase)
+    return [finding for hook in rewrites if phase_index(hook.phase) <= here for finding in hook.act(module)]

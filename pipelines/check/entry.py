@@ -40,7 +40,7 @@ from ..targets import resolve_target
 from . import baseline as baselines
 from .after_codegen import doubtful_on_host
 from .asked_for import AskedFor
-from .check_input import accepted, refuse_recursion, refused_by_iree, resumed
+from .check_input import accepted, caught_up, refuse_recursion, refused_by_iree, resumed
 from .dispatch_findings import Formed, Looked, generate, renamed, without_codegen
 from .measured import Measured, between, facts_of, no_facts
 from .watched import Watched
@@ -341,7 +341,8 @@ class CheckRun:
     ) -> tuple[Module, list[Finding]]:
         """``shared`` after global optimisation, and what was rewritten on the way there. Raises PhaseFailed."""
         module = resumed(phase_pipeline.session, shared)
-        reported = phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)
+        reported = caught_up(module, self._rewrites.get(target.name, ()))
+        reported += phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)
         if not module.is_valid() and (refused := self._refusal(flags, shared, BOUNDARIES_PLACED_AT, target)):
             raise refused
         return module, [
@@ -376,9 +377,8 @@ class CheckRun:
         return Session(flags, verify_ir=False)
 
     def _heard(self, session: Session) -> None:
-        for diagnostic in session.diagnostics:
-            if diagnostic.severity in ("warning", "remark"):
-                self.messages[diagnostic.text] = None
+        heard = (one for one in session.diagnostics if one.severity in ("warning", "remark"))
+        self.messages.update(dict.fromkeys(one.text for one in heard))
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:
