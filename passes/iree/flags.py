@@ -57,6 +57,9 @@ TRANSFORM_LIBRARY_FLAG = "iree-codegen-transform-dialect-library"
 TARGET_FLAGS = r"iree-hal-target-(device|backends)\b|iree-hal-local-target-device-backends\b|iree-(rocm|hip|cuda|vulkan)-target\b"
 """A pattern of the flags that choose a target."""
 
+NOT_EVALUATED = "--iree-opt-const-eval=false"
+"""Leaves constants that are computed to the device, which computes them when the module is loaded."""
+
 IN_F64 = "--iree-input-demote-f64-to-f32=false"
 """Computes f64 as such; by default IREE computes it as f32."""
 

@@ -15,7 +15,7 @@ from fissile.passes.analysis.loops.loop_inits import passed_on, shared_inits
 from fissile.passes.analysis.loops.result_sizes import unsized
 from fissile.passes.analysis.loops.while_operands import untaken_operands
 from fissile.passes.analysis.program.private_calls import kept_apart
-from fissile.passes.checks.refusals.constants import check_evaluated
+from fissile.passes.checks.refusals.before_dispatches import check_evaluated, check_unread_borders
 from fissile.passes.checks.refusals.loops import (
     check_calls,
     check_passed_on,
@@ -23,7 +23,6 @@ from fissile.passes.checks.refusals.loops import (
     check_shared_inits,
     check_while_operands,
 )
-from fissile.passes.checks.refusals.unread_border import check_unread_borders
 from fissile.passes.iree.messages import (
     CALL_TYPES_DIFFER,
     CIRCULAR_PARTITION,
@@ -85,12 +84,6 @@ def _says(pattern: str) -> Callable[[PhaseFailed], bool]:
 
 REWRITES = (
     Rewrite(
-        ComputeAtLoad(),
-        INPUT_CONVERTED_AT,
-        lambda failed: failed.phase == BOUNDARIES_PLACED_AT,
-        lambda module: check_evaluated(evaluated_values(module)),
-    ),
-    Rewrite(
         TrimBorders(),
         BORDERS_TRIMMED_AT,
         lambda failed: failed.phase == BOUNDARIES_PLACED_AT,
@@ -138,6 +131,13 @@ REWRITES = (
         )
         # What is left where loops and branches pass on sizes and copies may be due to a call's result.
         for pattern in (CALL_TYPES_DIFFER, SIZES_UNRESOLVED, LOOP_TYPES_DIFFER, OPERAND_UNLINKED)
+    ),
+    Rewrite(
+        ComputeAtLoad(),
+        INPUT_CONVERTED_AT,
+        # Code is generated in that phase for constants alone: whatever it says may be about them.
+        lambda failed: failed.phase == BOUNDARIES_PLACED_AT,
+        lambda module: check_evaluated(evaluated_values(module)),
     ),
 )
 

@@ -16,11 +16,19 @@ from ..dispatch.provenance import is_source_op
 from ..host.on_host import HOST_REGIONS, ops_on_host
 
 MAX_GROWTH = 1 << 20
-"""Bytes that a tensor may take beyond those of the constants it is made of: IREE does not hoist it otherwise
-(--iree-opt-const-expr-max-size-increase-threshold)."""
+"""Bytes that a tensor may take beyond those of the constants it is made of: IREE does not hoist it otherwise (by default)."""
 _MADE = ("arith.constant", "tensor.empty", iree_ops.FLOW_TENSOR_CONSTANT)
 _LOAD = iree_ops.UTIL_GLOBAL_LOAD
-_COMPUTES = ("affine.", "arith.", "complex.", "flow.", "linalg.", "math.", "tensor.", iree_ops.LINALG_EXT_OPS)
+_COMPUTES = (
+    "affine.",
+    "arith.",
+    "complex.",
+    iree_ops.FLOW_OPS,
+    "linalg.",
+    "math.",
+    "tensor.",
+    iree_ops.LINALG_EXT_OPS,
+)
 """Dialects whose ops compute what their operands say, and nothing else."""
 
 

@@ -15,6 +15,7 @@ from fissile.passes.analysis.globals.evaluated import Evaluated, evaluated_value
 from fissile.passes.analysis.program.private_calls import FUNCTIONS
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.iree import ops as iree_ops
+from fissile.passes.iree.flags import NOT_EVALUATED
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.host.held_tensors import held
 from fissile.passes.remedies.rebuilt_ops import copy_into
@@ -40,7 +41,7 @@ class ComputeAtLoad(Remedy):
     does: ClassVar[str] = "computes constants when the module is loaded, and not while IREE compiles"
     repairs: ClassVar[str] = "constants that IREE fails to evaluate (FIS215)"
     numbers: ClassVar[str] = "bit-identical"
-    counterpart: ClassVar[str] = "`--iree-opt-const-eval=false` does so for all constants of a program."
+    counterpart: ClassVar[str] = f"`{NOT_EVALUATED}` does so for all constants of a program."
     done: ClassVar[str] = "had the device compute the constants when the module is loaded"
     advice: ClassVar[str] = "have the device compute the constants when the module is loaded"
     dialects: ClassVar[tuple[str, ...]] = ("util",)
