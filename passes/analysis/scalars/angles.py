@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from iree.compiler import ir
 
 from ..bounds.extents import Extents
@@ -12,23 +14,27 @@ FUNCTIONS = ("math.sin", "math.cos", "math.tan")
 LARGEST = 64.0
 """Up to this size of the angle IREE's sine and cosine are within 4e-6 of the exact ones, half of what `fissile verify` allows one function
 (64 units in the last place of 1). The error grows with the angle; tests/py/decompose/test_reduce_angles.py measures both."""
+_LARGEST_F16 = 65504.0
 
 
-def angles_in(op: ir.Operation) -> list[ir.Operation]:
-    """Those in the regions of ``op`` of floats of 32 bits or less, unless their angle is known to be within LARGEST."""
+def angles_in(op: ir.Operation) -> dict[ir.Operation, float]:
+    """Those in the regions of ``op`` of floats of 32 bits or less, unless their angle is known to be within LARGEST; with the largest size
+    that the angle may have, or infinity."""
     functions = [
         one for one in ops_in_bodies(op) if one.name in FUNCTIONS and _is_narrow(one.results[0].type)
     ]
     if not functions:
-        return []
+        return {}
     extents = Extents()
-    return [one for one in functions if not _is_small(extents, one.operands[0])]
+    sizes = {one: _largest(extents, one.operands[0]) for one in functions}
+    return {one: size for one, size in sizes.items() if size > LARGEST}
 
 
 def _is_narrow(type_: ir.Type) -> bool:
     return isinstance(type_, ir.FloatType) and type_.width <= 32
 
 
-def _is_small(extents: Extents, angle: ir.Value) -> bool:
+def _largest(extents: Extents, angle: ir.Value) -> float:
     found = range_of(extents, angle)
-    return not found.nan and -LARGEST <= found.low and found.high <= LARGEST
+    known = math.inf if found.nan else max(abs(found.low), abs(found.high))
+    return min(known, _LARGEST_F16) if isinstance(angle.type, ir.F16Type) else known

@@ -47,7 +47,7 @@ func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
     def functions_in(self, op):
         from fissile.passes.analysis.scalars.angles import angles_in
 
-        return angles_in(op)
+        return list(angles_in(op))
 
     def sentence(self, functions):
         return f"{different(functions)} of an angle that may be large"

@@ -1,5 +1,6 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-reduce-angles)' | FileCheck %s
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-reduce-angles{ops=0 halves=true})' | FileCheck %s --check-prefix=HALVES
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-reduce-angles)' | FileCheck %s --check-prefix=WORDS
 // RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-reduce-angles{ops=1})' 2>&1 | FileCheck %s --check-prefix=WRONG
 
 // CHECK-LABEL: func.func @sine
@@ -39,6 +40,25 @@ func.func @small(%y: tensor<8xf64>, %x: tensor<8xf32>) -> tensor<8xf32> {
     %t = arith.truncf %s : f64 to f32
     %u = arith.addf %c, %t : f32
     linalg.yield %u : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// Positions below 2^31 reach two words of 1/(2 pi), which are chosen between for each word that is read; others reach five.
+// CHECK-LABEL: func.func @positions
+// CHECK:         arith.mului_extended
+// CHECK-NOT:     math.cos
+// WORDS-LABEL: func.func @positions
+// WORDS-COUNT-4: arith.select %{{.*}}, %c{{.*}}, %c{{.*}} : i32
+// WORDS-NOT:     arith.select %{{.*}}, %c{{.*}}, %c{{.*}} : i32
+// WORDS:         arith.mului_extended
+func.func @positions(%y: tensor<8xi32>, %x: tensor<8xf32>) -> tensor<8xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%y : tensor<8xi32>) outs(%x : tensor<8xf32>) {
+  ^bb0(%a: i32, %o: f32):
+    %position = arith.sitofp %a : i32 to f32
+    %c = math.cos %position : f32
+    linalg.yield %c : f32
   } -> tensor<8xf32>
   return %r : tensor<8xf32>
 }

@@ -76,6 +76,27 @@ def test_what_is_left_is_within_the_tolerance(tmp_path, runtime):
     assert np.abs(answer - exact("cos", x)).max() < 4e-6
 
 
+POSITIONS = [0, 1, 3, 63, 64, 65, 1000, 8191, 131071, 10**6, 2**24, 2**24 + 2, 2**31 - 1, -(2**31), -7, -(10**9)]
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+def test_positions_read_the_words_that_they_may_reach(tmp_path, runtime):
+    count = len(POSITIONS)
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(
+        f"""
+func.func @main(%x: tensor<{count}xi32>) -> tensor<{count}xf32> {{
+  %f = arith.sitofp %x : tensor<{count}xi32> to tensor<{count}xf32>
+  %r = math.sin %f : tensor<{count}xf32>
+  return %r : tensor<{count}xf32>
+}}"""
+    )
+    fissile.compile(source, output, list(FLAGS[runtime]))
+    x = np.int32(POSITIONS)
+    [answer] = run(output, [x], runtime)
+    np.testing.assert_allclose(answer, exact("sin", x.astype(np.float32)), rtol=RTOL["f32"], atol=1e-37)
+
+
 TABLE = """
 func.func @main(%x: tensor<SIZEx4xf32>) -> tensor<SIZEx4xf32> {
   %frequencies = arith.constant dense<[1.0, 0.1, 0.01, 0.001]> : tensor<4xf32>
