@@ -1,4 +1,4 @@
-"""Findings about sizes, gradients, running sums and determinants that IREE's import of a front end's program computes otherwise: part of FIS1xx."""
+"""Findings about sizes, gradients, running sums, determinants and products of booleans that IREE's import of a front end's program computes otherwise: part of FIS1xx."""
 
 from fissile.effect import Effect
 
@@ -299,6 +299,36 @@ func.func @f(%scores: tensor<2x8xf32>) -> tensor<2x1xf32> {
   %finite = "tosa.clamp"(%scores) <{min_val = -1.0e+30 : f32, max_val = 1.0e+30 : f32}> : (tensor<2x8xf32>) -> tensor<2x8xf32>
   %r = "tosa.reduce_max"(%finite) <{axis = 1 : i32}> : (tensor<2x8xf32>) -> tensor<2x1xf32>
   return %r : tensor<2x1xf32>
+}
+""",
+    ),
+)
+define(
+    "FIS216",
+    "boolean-product",
+    "the numbers will be wrong: a matrix product of booleans counts",
+    "A matrix product has booleans for elements: which nodes of a graph are reached in two steps, for example. An element of the result is true if one of its "
+    "products is. IREE's code for the CPU counts the products that are true, modulo 256; an op that reads the result takes an even count for false, and the "
+    "caller gets the count.",
+    "IREE 3.13 computes booleans as bytes (TypePropagation), and the body of a named op follows the types of its elements: `or` and `and` become a sum and a "
+    "product. Other targets, and `--iree-opt-level=O3`, give the op a body of its own before that.",
+    "fissile does so too (`fissile-generalise-booleans`).",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%a: tensor<4x8xi1>, %b: tensor<8x4xi1>) -> tensor<4x4xi1> {
+  %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xi1>, tensor<8x4xi1>) -> tensor<4x4xi1>
+  return %r : tensor<4x4xi1>
+}
+""",
+        """\
+func.func @f(%a: tensor<4x8xi1>, %b: tensor<8x4xi1>) -> tensor<4x4xi1> {
+  %x = stablehlo.convert %a : (tensor<4x8xi1>) -> tensor<4x8xi32>
+  %y = stablehlo.convert %b : (tensor<8x4xi1>) -> tensor<8x4xi32>
+  %count = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<4x8xi32>, tensor<8x4xi32>) -> tensor<4x4xi32>
+  %r = stablehlo.convert %count : (tensor<4x4xi32>) -> tensor<4x4xi1>
+  return %r : tensor<4x4xi1>
 }
 """,
     ),

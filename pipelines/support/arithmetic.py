@@ -134,6 +134,8 @@ def agrees(got: np.ndarray, right: np.ndarray, element: str, reference: str = ""
     """
     if got.shape != right.shape:
         return False
+    if element == "i1" and got.dtype == bool and np.any(got.view(np.uint8) > 1):
+        return False  # a byte that is no truth value: another op may read its lowest bit
     if element.startswith("i"):
         return bool(np.array_equal(got.astype(right.dtype), right))
     with np.errstate(all="ignore"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from iree.compiler import ir
 
 from fissile.finding import Finding
+from fissile.passes.analysis.dispatch.narrow_types import targets_of
 from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.analysis.globals.chained_globals import chained_globals
 from fissile.passes.analysis.globals.evaluated import evaluated_ops
@@ -24,19 +25,22 @@ from fissile.passes.analysis.host.tensor_ranges import scattered_ranges
 from fissile.passes.analysis.loops.growing_loops import growing_loops
 from fissile.passes.analysis.loops.while_operands import overfull_loops
 from fissile.passes.analysis.program.stable_sorts import unstable_sorts
+from fissile.passes.analysis.scalars.boolean_products import boolean_products
 from fissile.passes.catalogue import find_pass
+from fissile.passes.checks.in_place.host_inserts import check_host_inserts
+from fissile.passes.checks.in_place.tensor_ranges import check_tensor_ranges
+from fissile.passes.checks.numbers.boolean_products import check_boolean_products
 from fissile.passes.checks.numbers.demoted_boundaries import check_demoted_boundaries
 from fissile.passes.checks.numbers.float_ops import check_float_ops
 from fissile.passes.checks.numbers.global_accesses import check_chained_globals, check_moved_accesses
 from fissile.passes.checks.numbers.growing_loops import check_growing_loops
-from fissile.passes.checks.numbers.host_inserts import check_host_inserts
 from fissile.passes.checks.numbers.narrow_integers import check_narrow_integers
 from fissile.passes.checks.numbers.nested_inserts import check_nested_inserts
-from fissile.passes.checks.numbers.tensor_ranges import check_tensor_ranges
 from fissile.passes.checks.numbers.unstable_sorts import check_unstable_sorts
 from fissile.passes.checks.refusals.loops import check_while_operands
 from fissile.passes.failures.failure import failures
 from fissile.passes.failures.scalars.scalar_functions import ScalarFunctions
+from fissile.passes.iree.attributes import read_target
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
 
 from ...phase_pipeline import PhaseHook
@@ -87,7 +91,7 @@ def returned_arguments(session: Session, repair: bool) -> PhaseHook:
             session.run(clone, DISPATCHES_OUTLINED_AT)
         except PhaseFailed:
             return []  # the compile comes there as well, and says why
-        from fissile.passes.checks.numbers.overwritten_arguments import check_overwritten_arguments
+        from fissile.passes.checks.in_place.overwritten_arguments import check_overwritten_arguments
         from fissile.passes.remedies.host.keep_arguments import KeepArguments
 
         overwritten = overwritten_arguments(clone.op)
@@ -172,6 +176,14 @@ def _nested(module: Module) -> list[Finding]:
     return check_nested_inserts(nested_inserts(module.op))
 
 
+def _boolean(module: Module) -> list[Finding]:
+    found = boolean_products(module.op)
+    targets = [read_target(text) for text in sorted(targets_of(module.op))] if found else []
+    return check_boolean_products(found) if any(one.backend in KEEPS_PRODUCTS for one in targets) else []
+
+
+KEEPS_PRODUCTS = ("llvm-cpu", "vmvx")
+"""The backends that keep matrix products as named ops until they have no booleans any more."""
 ROWS = (
     Row("hide-sizes", GUARDED_AT, lambda m: check_growing_loops(growing_loops(m.op)), "fissile-hide-sizes"),
     Row("keep-order", GUARDED_AT, lambda m: check_moved_accesses(moved_accesses(m.op)), "fissile-keep-order"),
@@ -204,6 +216,7 @@ ROWS = (
         lambda m: check_float_ops(float_ops(m.op)),
         "fissile-rewrite-host-floats",
     ),
+    Row("boolean-products", BOUNDARIES_PLACED_AT, _boolean, "fissile-generalise-booleans"),
     Row(
         "copied-ranges",
         BOUNDARIES_PLACED_AT,

@@ -20,7 +20,7 @@ from fissile.passes.analysis.program.late_reads import (
 )
 from fissile.passes.analysis.program.remade_tensors import remade_tensors, tables
 from fissile.passes.catalogue import find_pass
-from fissile.passes.checks.numbers.late_reads import (
+from fissile.passes.checks.in_place.late_reads import (
     check_late_reads,
     check_overlapping_copies,
     check_remade_tensors,

@@ -76,7 +76,24 @@ def test_what_is_left_is_within_the_tolerance(tmp_path, runtime):
     assert np.abs(answer - exact("cos", x)).max() < 4e-6
 
 
-POSITIONS = [0, 1, 3, 63, 64, 65, 1000, 8191, 131071, 10**6, 2**24, 2**24 + 2, 2**31 - 1, -(2**31), -7, -(10**9)]
+POSITIONS = [
+    0,
+    1,
+    3,
+    63,
+    64,
+    65,
+    1000,
+    8191,
+    131071,
+    10**6,
+    2**24,
+    2**24 + 2,
+    2**31 - 1,
+    -(2**31),
+    -7,
+    -(10**9),
+]
 
 
 @pytest.mark.parametrize("runtime", PRESENT)

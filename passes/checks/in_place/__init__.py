@@ -1,0 +1,1 @@
+"""Checks of tensors that IREE writes in place: too much, too early, or where another one is kept."""
