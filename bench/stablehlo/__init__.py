@@ -1,7 +1,7 @@
 """Random StableHLO functions through fissile, run on a device, and compared with NumPy's results.
 
     python -m bench.stablehlo --programs 800 --seed 1 --target llvm-cpu|vulkan
-        [--results FILE] [--failures FOLDER]
+        [--results FILE] [--failures FOLDER] [--constants SHARE]
 
 A function is drawn op by op, and every op is evaluated in NumPy as it is drawn (`function`). Eight functions
 are one module: `fissile compile` builds it, and iree-run-module runs each function in its own process
@@ -21,7 +21,7 @@ run-time check:
   and conversions to integers
 * negative zeros as operands of atan2
 * division and remainder by zero or by a negative integer, shifts by more than 7 bits
-* operands of type i1 for products, scatter, sort, clamp and comparisons
+* operands of type i1 for convolutions, scatter, sort, clamp and comparisons
 * convolutions of other types than f32, f16, i8 and i32
 * dynamic shapes, control flow, complex numbers, f64, 8-bit floats, integers below a byte other than i1
 """

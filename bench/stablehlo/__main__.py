@@ -18,9 +18,9 @@ from .drawing import MODULE, functions
 from .judging import FAILURES, VERDICTS, Judge, keep
 
 
-def run(trial: str, target: str, failures: Path) -> Row:
+def run(trial: str, target: str, failures: Path, constants: float = 0.0) -> Row:
     """One module: how many functions ended how, and what is known of those that did not simply agree."""
-    drawn = functions(trial)
+    drawn = functions(trial, constants)
     with tempfile.TemporaryDirectory(prefix="stablehlo-bench-") as folder:
         verdicts = Judge(target, Path(folder)).verdicts(drawn)
     kept = []
@@ -84,14 +84,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         default=Path("build/stablehlo"),
         help="a folder for each function that is wrong, or refused by fissile only, is written here",
     )
+    parser.add_argument(
+        "--constants",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="0 to 1: this share of the arguments are constants instead, of which IREE computes what it can",
+    )
     chosen = parser.parse_args(argv)
     chosen.results.parent.mkdir(parents=True, exist_ok=True)
     trials = [f"{chosen.seed}-{index}" for index in range(-(-chosen.programs // MODULE))]
     rows: Sequence[dict[str, Any]] = run_trials(
         chosen.results,
-        f"stablehlo {chosen.target}",
+        f"stablehlo {chosen.target}" + (f" constants {chosen.constants}" if chosen.constants else ""),
         trials,
-        lambda trial: run(trial, chosen.target, chosen.failures),
+        lambda trial: run(trial, chosen.target, chosen.failures, chosen.constants),
     )
     for row in rows:
         for one in row["kept"]:

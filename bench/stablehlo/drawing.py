@@ -29,18 +29,20 @@ TWO_RESULTS = 0.3
 _FIRST_ELEMENTS = 20000
 
 
-def functions(trial: str) -> list[Function]:
-    """The functions of one module."""
-    return [function(f"f{number}", f"{trial}:{number}") for number in range(MODULE)]
+def functions(trial: str, constants: float = 0.0) -> list[Function]:
+    """The functions of one module; ``constants`` is the share of arguments that are constants instead."""
+    return [function(f"f{number}", f"{trial}:{number}", constants) for number in range(MODULE)]
 
 
-def function(name: str, seed: str) -> Function:
-    """A function with one result or two, none of which is vague."""
+def function(name: str, seed: str, constants: float = 0.0) -> Function:
+    """A function with one result or two, none of which is vague. ``constants`` changes nothing else of it."""
     draw = random.Random(f"stablehlo:{seed}")
     while True:
         with np.errstate(all="ignore"):
             made = _grown(Function(name, draw))
         if made.results:
+            choose = random.Random(f"constants:{seed}")
+            made.constants = {v.name for v in made.arguments if choose.random() < constants}
             return made
 
 

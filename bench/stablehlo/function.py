@@ -51,13 +51,21 @@ class Function:
         """Results of ops that are no constants."""
         self.ops: list[str] = []
         self.results: list[Value] = []
+        self.constants: set[str] = set()
+        """Arguments that are constants of the program instead."""
 
     def text(self) -> str:
         types = ", ".join(v.type for v in self.results)
-        signature = ", ".join(f"{v.name}: {v.type}" for v in self.arguments)
+        signature = ", ".join(f"{v.name}: {v.type}" for v in self.passed)
         head = f"func.func @{self.name}({signature}) -> ({types}) {{"
+        constants = [_constant(v) for v in self.arguments if v.name in self.constants]
         end = f"  return {', '.join(v.name for v in self.results)} : {types}"
-        return "\n".join([head, *self.lines, end, "}", ""])
+        return "\n".join([head, *constants, *self.lines, end, "}", ""])
+
+    @property
+    def passed(self) -> list[Value]:
+        """The arguments that a caller passes."""
+        return [v for v in self.arguments if v.name not in self.constants]
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
@@ -169,3 +177,12 @@ def combining(element: str, op: str) -> str:
     """The region that returns ``op`` of its two scalars."""
     scalar = tensor((), element)
     return region(element, f"%m = stablehlo.{op} %l, %r : {scalar}", f"stablehlo.return %m : {scalar}")
+
+
+def _constant(value: Value) -> str:
+    """The line that gives a constant the name of ``value``."""
+    if value.element == "i1":
+        spelled = str(value.data.tolist()).lower()
+    else:
+        spelled = f'"0x{np.ascontiguousarray(value.data).tobytes().hex().upper()}"'
+    return f"  {value.name} = stablehlo.constant dense<{spelled}> : {value.type}"

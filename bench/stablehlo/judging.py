@@ -139,7 +139,7 @@ class Judge:
 
     def _difference(self, function: Function, vmfb: Path) -> str:
         """How the results differ from NumPy's, or why there are none; empty if they agree."""
-        inputs = [value.data for value in function.arguments]
+        inputs = [value.data for value in function.passed]
         answer = runtimes.run(vmfb, signature(function), inputs, self._runtime, RUN_SECONDS)
         if not isinstance(answer, list):
             return answer.message
@@ -158,8 +158,7 @@ def text_of(functions: Iterable[Function]) -> str:
 def signature(function: Function) -> Signature:
     """What `runtimes.run` has to know to call the function."""
     arguments, results = (
-        tuple(parse_value(value.type) for value in values)
-        for values in (function.arguments, function.results)
+        tuple(parse_value(value.type) for value in values) for values in (function.passed, function.results)
     )
     return Signature(function.name, arguments, results)
 
@@ -188,7 +187,7 @@ def keep(verdict: Verdict, folder: Path) -> None:
     function = verdict.function
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    inputs = [value.data for value in function.arguments]
+    inputs = [value.data for value in function.passed]
     words = runtimes.input_flags(folder, signature(function), inputs)
     shown = " ".join(word.replace(f"{folder}/", "") for word in words)
     head = [verdict.verdict, verdict.detail, f"--function={function.name} {shown}"]

@@ -24,13 +24,15 @@ def _error(v: Value, w: Value, element: str, terms: int, absolute: float) -> flo
 
 def dot(f: Function) -> Value:
     """A matmul with or without a batch, whose second operand may be transposed."""
-    v = f.pick(lambda v: v.rank in (2, 3) and v.data.size < 4000 and v.element != "i1")
+    v = f.pick(lambda v: v.rank in (2, 3) and v.data.size < 4000)
     batch, inner, outer = v.shape[:-2], v.shape[-1], f.draw.choice((1, 3, 4, 8, 16, 17))
     is_transposed = f.draw.random() > 0.6
     w = f.argument((*batch, outer, inner) if is_transposed else (*batch, inner, outer), v.element)
     element = f.draw.choice((v.element, "f32")) if v.is_float else SUMS.get(v.element, v.element)
     second = np.swapaxes(w.wide, -1, -2) if is_transposed else w.wide
     data = v.wide @ second
+    if v.element == "i1":
+        data = data > 0  # `or` and `and`
     error = _error(v, w, element, inner, largest(np.abs(v.wide) @ np.abs(second)))
     batches = f"batching_dims = {[0]} x {[0]}, " if batch else ""
     axis = w.rank - 1 if is_transposed else w.rank - 2

@@ -333,3 +333,34 @@ func.func @f(%a: tensor<4x8xi1>, %b: tensor<8x4xi1>) -> tensor<4x4xi1> {
 """,
     ),
 )
+define(
+    "FIS217",
+    "narrow-kernel",
+    "the numbers will be wrong: the kernel of a depthwise convolution is read as wider elements",
+    "A depthwise stablehlo.convolution has a constant kernel whose elements are narrower than the result's: int8 weights and an int32 result, for example. IREE "
+    "reads the bytes of the kernel as elements of the result's type, and bytes of other data behind it.",
+    "IREE 3.13's import takes two dimensions of the kernel together with an op whose result has the wrong element type. It rejects the op if the kernel is an "
+    "argument (FIS421), and folds it without a look at the types if it is a constant.",
+    "fissile extends the kernel to the element type of the result (`fissile-widen-operands`).",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<1x5x5x2xi8>) -> tensor<1x3x5x2xi32> {
+  %kernel = stablehlo.constant dense<[[[[1, -2]]], [[[3, 4]]], [[[-5, 6]]]]> : tensor<3x1x1x2xi8>
+  %r = stablehlo.convolution(%x, %kernel) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {}
+      {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<1x5x5x2xi8>, tensor<3x1x1x2xi8>) -> tensor<1x3x5x2xi32>
+  return %r : tensor<1x3x5x2xi32>
+}
+""",
+        """\
+func.func @f(%x: tensor<1x5x5x2xi8>) -> tensor<1x3x5x2xi32> {
+  %wide = arith.extsi %x : tensor<1x5x5x2xi8> to tensor<1x5x5x2xi32>
+  %kernel = stablehlo.constant dense<[[[[1, -2]]], [[[3, 4]]], [[[-5, 6]]]]> : tensor<3x1x1x2xi32>
+  %r = stablehlo.convolution(%wide, %kernel) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {}
+      {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<1x5x5x2xi32>, tensor<3x1x1x2xi32>) -> tensor<1x3x5x2xi32>
+  return %r : tensor<1x3x5x2xi32>
+}
+""",
+    ),
+)

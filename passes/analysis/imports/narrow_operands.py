@@ -11,6 +11,7 @@ from fissile.dialect.places import ops_of
 from .stablehlo_ops import (
     ADD,
     BROADCAST,
+    CONSTANT,
     CONVERT,
     CONVOLUTION,
     DIVIDE,
@@ -105,3 +106,30 @@ def sign_extended_operands(op: ir.Operation, gpu: bool = True) -> list[ir.Type]:
     """The element types of such operands of ``op``, as IREE reads them."""
     found = [element_of(read_instead_of(one)) for one in op.operands if is_sign_extended(one, op.results[0])]
     return [element for element in found if gpu or is_unsigned(element)]
+
+
+def misread_kernels(module: ir.Operation) -> list[ir.Operation]:
+    """The depthwise convolutions in ``module`` (phase start) whose kernel is a constant of another element type than the result.
+
+    IREE 3.13 takes two dimensions of the kernel together by a `tensor.collapse_shape` to the result's element type, which is no valid op.
+    It rejects that, unless it folds the op with the constant before: then the bytes of the constant, and those behind it, are read as
+    elements of that type.
+    """
+    return [
+        op
+        for op in ops_of(module, CONVOLUTION)
+        if is_depthwise(op)
+        and element_of(kernel := read_instead_of(op.operands[1])) != element_of(op.results[0])
+        and _is_constant(kernel)
+    ]
+
+
+def _is_constant(value: ir.Value) -> bool:
+    """Whether ``value`` is one, or IREE makes one of it: what is computed of constants alone."""
+    if isinstance(value.owner, ir.Block):
+        return False
+    owner = value.owner.operation
+    if owner.name in (CONSTANT, "arith.constant"):
+        return True
+    is_folded = owner.name in (CONVERT, *_MOVES)
+    return is_folded and all(map(_is_constant, owner.operands))

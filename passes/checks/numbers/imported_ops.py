@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209, FIS199)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209, FIS199, FIS217)?"""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from fissile.dialect import place_of
 from fissile.finding import Finding
 from fissile.passes.analysis.imports.misread_broadcasts import broadcast_dims
 from fissile.passes.analysis.imports.narrow_operands import sign_extended_operands
+from fissile.passes.analysis.imports.stablehlo_ops import element_of
 
 from ..dispatch_places import labelled
 from .nested_inserts import PADDED_TWICE, joined_inserts
@@ -36,6 +37,19 @@ def check_products(found: Iterable[ir.Operation]) -> list[Finding]:
             op,
             f"IREE extends unsigned operands of {op.name} ({_joined(sign_extended_operands(op))}) as signed integers",
             "has unsigned operands",
+        )
+        for op in found
+    ]
+
+
+def check_kernels(found: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS217 of each op."""
+    return [
+        _finding(
+            "FIS217",
+            op,
+            f"IREE reads the bytes of the constant kernel of {op.name} as {element_of(op.results[0])}",
+            "has a kernel of narrower elements",
         )
         for op in found
     ]

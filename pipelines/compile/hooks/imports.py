@@ -53,11 +53,12 @@ def _broadcasts(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation]
 
 
 def _products(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
-    from fissile.passes.analysis.imports.narrow_operands import sign_extended_products
-    from fissile.passes.checks.numbers.imported_ops import check_products
+    from fissile.passes.analysis.imports.narrow_operands import misread_kernels, sign_extended_products
+    from fissile.passes.checks.numbers.imported_ops import check_kernels, check_products
 
     found = sign_extended_products(module, gpu)
-    return found, check_products(found)
+    kernels = [op for op in misread_kernels(module) if op not in found]
+    return [*found, *kernels], [*check_products(found), *check_kernels(kernels)]
 
 
 def _pads(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:

@@ -35,7 +35,7 @@ class WidenOperands(FrontEndRemedy):
     """
 
     name: ClassVar[str] = "fissile-widen-operands"
-    cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS155")
+    cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS155", "FIS217")
     exactness: ClassVar[Exactness] = Exactness.BITS
     candidates: ClassVar[tuple[str, ...]] = PRODUCTS
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "arith")
@@ -44,7 +44,7 @@ class WidenOperands(FrontEndRemedy):
         "`stablehlo.convolution`, to the element type of the result (in the input)"
     )
     repairs: ClassVar[str] = (
-        "such a convolution, which IREE rejects (FIS421); unsigned operands, which it extends as signed: wrong numbers on every "
+        "such a convolution, which IREE rejects (FIS421), or whose constant kernel it misreads (FIS217); unsigned operands, which it extends as signed: wrong numbers on every "
         "target (FIS155)"
     )
     numbers: ClassVar[str] = "bit-identical to what the program specifies"
