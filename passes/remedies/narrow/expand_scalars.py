@@ -15,7 +15,7 @@ from ..remedy import Exactness, Match, OpRemedy
 from .float_forms import NOT_THE_SAME, float_form_of
 from .index_forms import index_form_of
 from .integer_forms import integer_form_of
-from .narrow_constants import narrow_constants, wide_constants
+from .narrow_constants import has_wide_constants, narrow_constants
 from .scaled_floats import byte_form_of, scaled_form_of
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def expand_scalars(ops: Iterable[ir.Operation]) -> None:
             scalar.erase()
 
 
-def _constants(op: ir.Operation) -> list[int]:
-    return wide_constants(op) if op.name == "linalg.generic" else []
+def _constants(op: ir.Operation) -> bool:
+    return op.name == "linalg.generic" and has_wide_constants(op)
 
 
 def _built(scalar: ir.Operation) -> ir.Value:

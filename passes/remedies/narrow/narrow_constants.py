@@ -6,40 +6,63 @@ IREE emulates 64-bit integers on default Vulkan, but finds no way from a constan
 from __future__ import annotations
 
 from iree.compiler import ir
-from iree.compiler.dialects import arith
+from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect.attributes import attribute
+from fissile.passes.analysis.scalars.bodies import ops_in_bodies
 
 MOST_ELEMENTS = 1 << 16
 """Larger constants stand in a global, which is storage as any other."""
 
 
-def wide_constants(op: ir.Operation) -> list[int]:
-    """Positions of the inputs of ``op``, a structured op, that are constants of i64 with values of 32 bits."""
+def has_wide_constants(op: ir.Operation) -> bool:
+    """Whether `narrow_constants` changes ``op``, a structured op."""
+    return bool(_inputs(op) or _reads(op))
+
+
+def narrow_constants(op: ir.Operation) -> None:
+    """Replaces, in place, constants of i64 with values of 32 bits that ``op`` takes or that its body reads elements of: a constant of i32
+    each, whose elements are sign-extended in the body; bit-identical."""
+    body = op.regions[0].blocks[0]
+    for position in _inputs(op):
+        with ir.InsertionPoint(op), op.location:
+            op.operands[position] = _in_i32(op.operands[position])
+        argument = body.arguments[position]
+        wide = argument.type
+        argument.set_type(ir.IntegerType.get_signless(32))
+        with ir.InsertionPoint.at_block_begin(body), op.location:
+            extended = arith.extsi(wide, argument)
+        argument.replace_all_uses_except(extended, extended.owner.operation)
+    for read in _reads(op):
+        with ir.InsertionPoint(op), op.location:
+            source = _in_i32(read.operands[0])
+        with ir.InsertionPoint(read), read.location:
+            extended = arith.extsi(read.results[0].type, tensor.extract(source, list(read.operands)[1:]))
+        read.results[0].replace_all_uses_with(extended)
+        read.erase()
+
+
+def _inputs(op: ir.Operation) -> list[int]:
+    """Positions of the inputs of ``op`` that are such constants."""
     inputs = list(op.operands)[: len(op.operands) - len(op.results)]
     return [position for position, value in enumerate(inputs) if _in_words(value) is not None]
 
 
-def narrow_constants(op: ir.Operation) -> None:
-    """Replaces them in place: a constant of i32 each, sign-extended at the start of the body; bit-identical."""
-    body = op.regions[0].blocks[0]
+def _reads(op: ir.Operation) -> list[ir.Operation]:
+    """The ops in the body of ``op`` that read an element of such a constant."""
+    return [
+        inner
+        for inner in ops_in_bodies(op)
+        if inner.name == "tensor.extract" and _in_words(inner.operands[0]) is not None
+    ]
+
+
+def _in_i32(value: ir.Value) -> ir.Value:
+    """The constant ``value`` with elements of 32 bits, at the insertion point."""
     word = ir.IntegerType.get_signless(32)
-    for position in wide_constants(op):
-        value = op.operands[position]
-        tensor_type = ir.RankedTensorType.get(ir.RankedTensorType(value.type).shape, word)
-        with ir.InsertionPoint(op), op.location:
-            op.operands[position] = arith.constant(
-                tensor_type,
-                ir.DenseElementsAttr.get(
-                    [ir.IntegerAttr.get(word, n) for n in _in_words(value) or ()], tensor_type
-                ),
-            )
-        argument = body.arguments[position]
-        wide = argument.type
-        argument.set_type(word)
-        with ir.InsertionPoint.at_block_begin(body), op.location:
-            extended = arith.extsi(wide, argument)
-        argument.replace_all_uses_except(extended, extended.owner.operation)
+    tensor_type = ir.RankedTensorType.get(ir.RankedTensorType(value.type).shape, word)
+    numbers = [ir.IntegerAttr.get(word, number) for number in _in_words(value) or ()]
+    return arith.constant(tensor_type, ir.DenseElementsAttr.get(numbers, tensor_type))
 
 
 def _in_words(value: ir.Value) -> list[int] | None:

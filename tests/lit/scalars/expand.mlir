@@ -102,3 +102,23 @@ func.func @byte(%x: tensor<4xi8>, %y: tensor<4xf32>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// An element that the body reads of a constant of i64; of one that 32 bits do not hold, it stays.
+// ALL-LABEL: @table
+// ALL:         %[[NARROW:.*]] = arith.constant dense<[1, 3, -2]> : tensor<3xi32>
+// ALL:         %[[READ:.*]] = tensor.extract %[[NARROW]][%{{.*}}] : tensor<3xi32>
+// ALL:         arith.extsi %[[READ]] : i32 to i64
+// ALL:         tensor.extract %{{.*}}[%{{.*}}] : tensor<3xi64>
+func.func @table(%x: tensor<3xi64>) -> tensor<3xi64> {
+  %numbers = arith.constant dense<[1, 3, -2]> : tensor<3xi64>
+  %large = arith.constant dense<[1, 3, 4294967296]> : tensor<3xi64>
+  %r = linalg.generic {indexing_maps = [#byte], iterator_types = ["parallel"]} outs(%x : tensor<3xi64>) {
+  ^bb0(%o: i64):
+    %i = linalg.index 0 : index
+    %a = tensor.extract %numbers[%i] : tensor<3xi64>
+    %b = tensor.extract %large[%i] : tensor<3xi64>
+    %s = arith.addi %a, %b : i64
+    linalg.yield %s : i64
+  } -> tensor<3xi64>
+  return %r : tensor<3xi64>
+}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import fissile
 from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.build import compile_stock
 
 VULKAN = ["--iree-hal-target-device=vulkan"]
 NO_VULKAN = pytest.mark.skipif(
@@ -275,3 +276,26 @@ def test_narrower_divisions_are_no_finding(tmp_path):
     source = tmp_path / "x.mlir"
     source.write_text(program("arith.divsi", 60, "i32"))
     assert not fissile.compile(source, tmp_path / "x.vmfb", VULKAN, check=False).findings
+
+
+GATHER = """
+func.func @main(%x: tensor<4x4xf32>) -> tensor<3x4xf32> {
+  %rows = stablehlo.constant dense<[1, 3, 2]> : tensor<3xi64>
+  %r = "stablehlo.gather"(%x, %rows) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0],
+      start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>}> : (tensor<4x4xf32>, tensor<3xi64>) -> tensor<3x4xf32>
+  return %r : tensor<3x4xf32>
+}
+"""
+
+
+@NO_VULKAN
+def test_an_element_of_a_constant_of_i64_is_read_on_vulkan(tmp_path):
+    """IREE has no way from a constant of i64 to pairs of words; the indices of a gather are read in its body."""
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(GATHER)
+    assert compile_stock(source, tmp_path / "stock.vmfb", VULKAN) is not None
+    report = fissile.compile(source, output, VULKAN)
+    assert [(one.code, one.severity.value) for one in report.findings] == [("FIS108", "repaired")]
+    x = np.arange(16, dtype=np.float32).reshape(4, 4)
+    [answer] = run(output, [x], "vulkan")
+    np.testing.assert_array_equal(answer, x[[1, 3, 2]])
