@@ -8,7 +8,7 @@ from iree.compiler import ir
 
 from ..bounds.extents import Extents
 from ..bounds.float_ranges import range_of
-from .bodies import ops_in_bodies
+from .bodies import functions_in_bodies
 
 FUNCTIONS = ("math.sin", "math.cos", "math.tan")
 LARGEST = 64.0
@@ -20,18 +20,12 @@ _LARGEST_F16 = 65504.0
 def angles_in(op: ir.Operation) -> dict[ir.Operation, float]:
     """Those in the regions of ``op`` of floats of 32 bits or less, unless their angle is known to be within LARGEST; with the largest size
     that the angle may have, or infinity."""
-    functions = [
-        one for one in ops_in_bodies(op) if one.name in FUNCTIONS and _is_narrow(one.results[0].type)
-    ]
+    functions = functions_in_bodies(op, FUNCTIONS)
     if not functions:
         return {}
     extents = Extents()
     sizes = {one: _largest(extents, one.operands[0]) for one in functions}
     return {one: size for one, size in sizes.items() if size > LARGEST}
-
-
-def _is_narrow(type_: ir.Type) -> bool:
-    return isinstance(type_, ir.FloatType) and type_.width <= 32
 
 
 def _largest(extents: Extents, angle: ir.Value) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from ..bounds.extents import Extents
+from ..bounds.float_ranges import range_of
 from .bodies import ops_in_bodies
 
 _FLOAT_POWER, _INTEGER_POWER = "math.powf", "math.fpowi"
@@ -38,7 +40,7 @@ def _may_be_wrong(power: ir.Operation) -> bool:
 
 
 def _is_not_negative(value: ir.Value) -> bool:
-    """Whether ``value`` is no negative number for certain, read off the ops that compute it."""
+    """Whether ``value`` is no negative number for certain, read off the ops that compute it, and the constants among them."""
     number = _float(value)
     if number is not None:
         return number >= 0
@@ -49,7 +51,10 @@ def _is_not_negative(value: ir.Value) -> bool:
     if any(_owner(value, name) for name in _SAME_SIGN):
         return _is_not_negative(value.owner.operands[0])
     squared = _owner(value, "arith.mulf")
-    return squared is not None and squared.operands[0] == squared.operands[1]
+    if squared is not None and squared.operands[0] == squared.operands[1]:
+        return True
+    found = range_of(Extents(), value)
+    return not found.nan and found.low >= 0
 
 
 def _float(value: ir.Value) -> float | None:

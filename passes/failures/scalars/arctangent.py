@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..failure import failure
-from .scalar_functions import ScalarFunctions, counted
+from .scalar_functions import WHERE, ScalarFunctions, counted
 
 
 @failure
@@ -16,8 +16,8 @@ class Arctangent(ScalarFunctions):
         "and pi instead of -pi for y = -0 and a negative x. Other points are right."
     )
     why = (
-        "IREE 3.13 computes `math.atan2` as the arctangent of y / x with corrections for the quadrant (the expansion of `math.atan2`), on the CPU, in SPIR-V "
-        "and on CUDA; AMD's targets call a library function. Measured on llvm-cpu and lavapipe; no CUDA device was."
+        "IREE 3.13 computes `math.atan2` as the arctangent of y / x with corrections for the quadrant (the expansion of `math.atan2`), "
+        f"{WHERE}"
     )
     remedy = "fissile computes the magnitude, with the angles of these points, and gives it the sign of y (`fissile-guard-arctangents`)."
     order = 48

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..failure import failure
-from .scalar_functions import ScalarFunctions, different
+from .scalar_functions import WHERE, ScalarFunctions, different
 
 
 @failure
@@ -17,8 +17,8 @@ class HyperbolicFunctions(ScalarFunctions):
         "digits; sinh(89) and cosh(89) are inf."
     )
     why = (
-        "IREE 3.13 expands asinh(x) to log(x + sqrt(x * x + 1)), a difference of two nearly equal numbers where x is negative, and the others alike, on "
-        "the CPU, in SPIR-V and on CUDA; AMD's targets call library functions. Measured on llvm-cpu and lavapipe; no CUDA device was."
+        "IREE 3.13 expands asinh(x) to log(x + sqrt(x * x + 1)), a difference of two nearly equal numbers where x is negative, and the others "
+        f"alike, {WHERE}"
     )
     remedy = "fissile computes them of the magnitude, from log(1 + v) and exp(x) - 1 (`fissile-rewrite-hyperbolics`). float64 stays as it is."
     order = 50

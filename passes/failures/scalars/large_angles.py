@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from ..failure import failure
-from .scalar_functions import ScalarFunctions, different
+from .scalar_functions import WHERE, ScalarFunctions, different
 
 
 @failure
@@ -19,10 +19,7 @@ class LargeAngles(ScalarFunctions):
         "angle: cos(8191) is off by 2e-4, cos(131071) by 2e-3. From 3e9 on llvm-cpu computes numbers up to 1e38 and infinities. Sine and tangent "
         "of small negative numbers are off by up to 2e-7, which may be all of their digits."
     )
-    why = (
-        "IREE 3.13 subtracts the quarter turns as a product that is rounded, on the CPU, in SPIR-V and on CUDA; AMD's targets call library "
-        "functions. Measured on llvm-cpu and lavapipe; no CUDA device was."
-    )
+    why = f"IREE 3.13 subtracts the quarter turns as a product that is rounded, {WHERE}"
     remedy = (
         "fissile computes the remainder of the angle exactly, in integers (`fissile-reduce-angles`). Angles that are known to be within 64, and "
         "float64, stay as they are."

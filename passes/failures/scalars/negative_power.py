@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..failure import failure
-from .scalar_functions import ScalarFunctions, counted
+from .scalar_functions import WHERE, ScalarFunctions, counted
 
 
 @failure
@@ -17,9 +17,7 @@ class NegativePower(ScalarFunctions):
     )
     why = (
         "MLIR's expansion of `math.powf` and `math.fpowi` assumes a positive base unless the exponent is a constant of a "
-        "short list (2 and 3 among them). IREE 3.13 uses it on the CPU, in SPIR-V and on CUDA; AMD's targets call a "
-        "library function (`__ocml_pow_f32`). Measured on llvm-cpu "
-        "and lavapipe; no CUDA device was."
+        f"short list (2 and 3 among them). IREE 3.13 uses it {WHERE}"
     )
     remedy = (
         "fissile computes the power of the magnitude and adds the sign (`fissile-sign-powers`); powers of positive "

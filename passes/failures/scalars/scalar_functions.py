@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from iree.compiler import ir
 
 
+WHERE = (
+    "on the CPU, in SPIR-V and on CUDA, and for every target in constants that it evaluates itself; AMD's targets call library functions. Measured on "
+    "llvm-cpu and lavapipe; no CUDA device was."
+)
+"""For the manual pages: the code that has these expansions."""
+
+
 class ScalarFunctions(Failure):
     """IREE 3.13 expands some functions to formulas that are wrong for some numbers: on the CPU, in SPIR-V and on CUDA, and where it
     evaluates constants, for every target. AMD's targets call library functions."""

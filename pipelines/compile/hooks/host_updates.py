@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from iree.compiler import ir
-
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.narrow_types import targets_of
 from fissile.passes.analysis.dispatch.provenance import source_ops
@@ -110,29 +108,22 @@ def evaluated_functions(repair: bool) -> PhaseHook:
     def act(module: Module) -> list[Finding]:
         if not module.marks.functions:
             return []
-        by_failure = [
-            (one, _evaluated(module, one)) for one in failures() if isinstance(one, ScalarFunctions)
-        ]
+        evaluated = evaluated_ops(module.op)
+        index = {op: number for number, op in enumerate(source_ops(module.op))} if evaluated else {}
         found: list[Finding] = []
-        for failure, ops in by_failure:
-            findings = [failure.of_constant(op) for _index, op in ops]
+        for failure in (one for one in failures() if isinstance(one, ScalarFunctions)):
+            ops = [op for op in evaluated if failure.functions_in(op)]
+            findings = [failure.of_constant(op) for op in ops]
             if repair and findings:
                 from ...repair.strategies import OWN_REMEDY
 
                 remedy = cast("type[OpRemedy]", find_pass(OWN_REMEDY[failure.code]))
-                chosen = tuple(index for index, _op in ops)
+                chosen = tuple(index[op] for op in ops)  # the bodies change, and the ops stay
                 findings = repairing.apply(module, remedy(ops=chosen, **failure.for_constants), findings)
             found += findings
         return found
 
     return PhaseHook(GUARDED_AT, "evaluated-functions", act)
-
-
-def _evaluated(module: Module, failure: ScalarFunctions) -> list[tuple[int, ir.Operation]]:
-    """What IREE evaluates of ``module`` and has ``failure``: each by its index among the source ops."""
-    evaluated = [op for op in evaluated_ops(module.op) if failure.functions_in(op)]
-    index = {op: number for number, op in enumerate(source_ops(module.op))} if evaluated else {}
-    return [(index[op], op) for op in evaluated]
 
 
 def findings_of_input(module: Module) -> list[Finding]:
