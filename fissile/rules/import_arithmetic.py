@@ -311,7 +311,7 @@ define(
     "products is. IREE's code for the CPU counts the products that are true, modulo 256; an op that reads the result takes an even count for false, and the "
     "caller gets the count.",
     "IREE 3.13 computes booleans as bytes (TypePropagation), and the body of a named op follows the types of its elements: `or` and `and` become a sum and a "
-    "product. Other targets, and `--iree-opt-level=O3`, give the op a body of its own before that.",
+    "product. Other targets, and the highest optimisation level, give the op a body of its own before that.",
     "fissile does so too (`fissile-generalise-booleans`).",
     effect=Effect.WRONG,
     shown=Shown(

@@ -40,6 +40,7 @@ def run(tmp_path, text, *calls):
         ("FIS421", "repaired"),
         ("FIS153", "repaired"),
         ("FIS193", "repaired"),
+        ("FIS214", "repaired"),
         ("FIS148", "repaired"),
         ("FIS104", "repaired"),
         ("FIS108", "repaired"),
