@@ -63,6 +63,13 @@ def table(rows: Sequence[dict[str, Any]], target: str) -> str:
     )
 
 
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is no share from 0 to 1")
+    return value
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench.stablehlo",
@@ -86,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--constants",
-        type=float,
+        type=_share,
         default=0.0,
         metavar="SHARE",
         help="0 to 1: this share of the arguments are constants instead, of which IREE computes what it can",

@@ -47,33 +47,39 @@ class Evaluated:
 
 def evaluated_ops(module: ir.Operation) -> list[ir.Operation]:
     """The source ops of ``module``, at phase input, that depend on constants alone: IREE evaluates no other, and of these perhaps not all."""
-    return [op for op in _constant_ops(module) if is_source_op(op)]
+    return [op for op in constant_ops(module) if is_source_op(op)]
 
 
 def evaluated_values(module: ir.Operation) -> list[Evaluated]:
     """Each tensor of ``module``, at phase input, that IREE may put into a global by itself and evaluate, in program order."""
-    ops = _constant_ops(module)
+    ops = constant_ops(module)
     order = {op: number for number, op in enumerate(ops)}
     found = []
     for op in ops:
         for value in op.results:
             if not _is_held(value) or all(_around(use.owner.operation, order) for use in value.uses):
                 continue
-            made_by = sorted(_ops_behind(op, {}), key=order.__getitem__)
+            made_by = sorted(_ops_behind(op), key=order.__getitem__)
             if any(map(is_source_op, made_by)) and not _grows(op, made_by):
                 found.append(Evaluated(value, tuple(made_by)))
     return found
 
 
-def _constant_ops(module: ir.Operation) -> list[ir.Operation]:
-    constants = _constant_globals(module)
+def constant_ops(module: ir.Operation) -> list[ir.Operation]:
+    """The ops of ``module`` outside of bodies that are constants or compute constants of others, in program order."""
+    globals_known: set[str] | None = None
     known: set[ir.Value] = set()
     found = []
     for op in ops_on_host(module):
         name = op.name
-        if not name.startswith(_COMPUTES) and name != _LOAD or not all(value in known for value in _read(op)):
-            continue
-        if len(op.operands) or name in _MADE or name == _LOAD and text_of(op, "global") in constants:
+        if name == _LOAD:
+            globals_known = _constant_globals(module) if globals_known is None else globals_known
+            is_constant = text_of(op, "global") in globals_known
+        elif len(op.operands):
+            is_constant = name.startswith(_COMPUTES) and all(value in known for value in _read(op))
+        else:
+            is_constant = name in _MADE
+        if is_constant:
             known.update(op.results)
             found.append(op)
     return found
@@ -116,12 +122,15 @@ def _around(op: ir.Operation, among: dict[ir.Operation, int]) -> bool:
     return op in among
 
 
-def _ops_behind(op: ir.Operation, seen: dict[ir.Operation, None]) -> dict[ir.Operation, None]:
+def _ops_behind(op: ir.Operation) -> set[ir.Operation]:
     """``op`` and what it depends on."""
-    if op not in seen:
-        seen[op] = None
-        for value in _read(op):
-            _ops_behind(value.owner.operation, seen)
+    seen: set[ir.Operation] = set()
+    ahead = [op]
+    while ahead:
+        one = ahead.pop()
+        if one not in seen:
+            seen.add(one)
+            ahead += [value.owner.operation for value in _read(one)]
     return seen
 
 

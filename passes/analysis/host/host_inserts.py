@@ -10,11 +10,10 @@ from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.provenance import place_of
-from .on_host import HOST_REGIONS, ops_on_host
+from ..globals.evaluated import constant_ops
+from .on_host import ops_on_host
 
 INSERT, FROM_ELEMENTS, STORE = "tensor.insert", "tensor.from_elements", iree_ops.FLOW_TENSOR_STORE
-
-_FROM_NOTHING = ("arith.constant", "tensor.empty")
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,8 @@ def host_inserts(module: ir.Operation, constants: bool = False) -> list[HostInse
     (EncodeHostTensors). With one dimension the two are the same.
     """
     found = []
-    known: set[ir.Value] = set()
-    for op in ops_on_host(module):
-        if constants and _is_constant(op, known):
-            known.update(op.results)
+    for op in constant_ops(module) if constants else ops_on_host(module):
         if op.name not in ((INSERT,) if constants else (INSERT, FROM_ELEMENTS, STORE)):
-            continue
-        if constants and op.results[0] not in known:
             continue
         tensor_type = ir.RankedTensorType(op.results[0].type)
         several = op.name != FROM_ELEMENTS or len(op.operands) > 1
@@ -64,10 +58,3 @@ def _extra(shape: tuple[int | None, ...]) -> int | None:
         stride *= size
         extra += stride
     return extra
-
-
-def _is_constant(op: ir.Operation, known: set[ir.Value]) -> bool:
-    """Whether ``op`` computes constants from those that are ``known``. One that has its own regions may read other values there."""
-    if op.name in HOST_REGIONS:
-        return False
-    return all(value in known for value in op.operands) if len(op.operands) else op.name in _FROM_NOTHING

@@ -125,11 +125,8 @@ def misread_kernels(module: ir.Operation) -> list[ir.Operation]:
 
 
 def _is_constant(value: ir.Value) -> bool:
-    """Whether ``value`` is one, or IREE makes one of it: what is computed of constants alone."""
-    if isinstance(value.owner, ir.Block):
-        return False
-    owner = value.owner.operation
-    if owner.name in (CONSTANT, "arith.constant"):
-        return True
-    is_folded = owner.name in (CONVERT, *_MOVES)
-    return is_folded and all(map(_is_constant, owner.operands))
+    """Whether ``value`` is one, or IREE makes one of it: a constant that is converted or moved."""
+    owner = value.owner
+    while not isinstance(owner, ir.Block) and owner.name in (CONVERT, *_MOVES):
+        owner = owner.operands[0].owner
+    return not isinstance(owner, ir.Block) and owner.name in (CONSTANT, "arith.constant")

@@ -9,8 +9,10 @@ import pytest
 from built import CPU, run
 
 import fissile
+from fissile.passes.analysis.globals.evaluated import evaluated_values
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.build import compile_stock
+from fissile.pipelines.session import Session
 from fissile.rules import RULES
 
 FLAGS = {"local-task": CPU, "vulkan": ("--iree-hal-target-device=vulkan",)}
@@ -93,3 +95,27 @@ func.func @main(%x: tensor<4x16xf32>) -> tensor<4x8xf32> {{
     x = np.arange(64, dtype=np.float32).reshape(4, 16)
     [answer] = run(output, [x], runtime)
     np.testing.assert_allclose(answer, x @ np.float32(weights))
+
+
+def test_check_says_what_compile_does(tmp_path):
+    """The rewrite belongs before the phase that all targets share, and the failure is seen behind it."""
+    source = tmp_path / "in.mlir"
+    source.write_text(PROGRAM)
+    found = {one.code: one for one in fissile.check(source, ["llvm-cpu", "vulkan"]).findings}
+    assert set(found) == {"FIS104", "FIS215"}
+    assert all(one.severity.value == "error" for one in found.values())
+    assert "`fissile compile` applies it" in found["FIS215"].notes
+
+
+def test_a_long_chain_of_constants():
+    """Longer than Python's stack is deep."""
+    steps = "".join(
+        f"  %v{i + 1} = linalg.map {{ math.sqrt }} ins(%v{i} : tensor<4xf32>) outs(%e : tensor<4xf32>)\n"
+        for i in range(1500)
+    )
+    module = (
+        "func.func @main() -> tensor<4xf32> {\n  %v0 = arith.constant dense<[0.1, 0.2, 0.5, 1.0]> : tensor<4xf32>\n"
+        f"  %e = tensor.empty() : tensor<4xf32>\n{steps}  return %v1500 : tensor<4xf32>\n}}\n"
+    )
+    [one] = evaluated_values(Session(CPU).parse_text(module).op)
+    assert len(one.ops) == 1502

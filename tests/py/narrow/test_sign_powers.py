@@ -130,3 +130,32 @@ def test_a_vulkan_device_computes_them_too(tmp_path):
 def test_a_target_with_a_library_function_has_no_finding(tmp_path):
     findings, _vmfb = compiled(tmp_path, PAGE, flags_for(find_target("gfx942")))
     assert list(findings) == []
+
+
+CONSTANT = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %base = arith.constant dense<[FIRST, 2.5, 3.0, 4.0]> : tensor<4xf32>
+  %exponent = arith.constant dense<[5.0, 0.5, 7.0, 5.0]> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%base, %exponent : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %v = math.powf %a, %b : f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %r = linalg.map { arith.addf } ins(%x, %t : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>)
+  return %r : tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["llvm-cpu", "gfx942"])
+def test_a_constant_is_evaluated_with_the_sign(tmp_path, target):
+    """IREE evaluates it by its VM, which has the same expansion, for every target; a base that is positive is none."""
+    findings, vmfb = compiled(tmp_path, CONSTANT.replace("FIRST", "-2.0"), flags_for(find_target(target)))
+    assert [(one.code, one.severity.value) for one in findings] == [("FIS147", "repaired")]
+    if target == "llvm-cpu":
+        [answer] = run(vmfb, [np.zeros(4, np.float32)])
+        np.testing.assert_allclose(answer, [-32, 2.5**0.5, 3**7, 4**5], rtol=1e-5)
+    findings, _vmfb = compiled(tmp_path, CONSTANT.replace("FIRST", "2.0"), flags_for(find_target(target)))
+    assert list(findings) == []

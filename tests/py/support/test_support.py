@@ -199,3 +199,19 @@ def test_whose_result_is_wrong_is_read_from_the_same_driver_and_another_target(r
     other = Cell("math.exp", "f16", YES, YES, numbers=elsewhere)
     assert all(word in whose_result([cell], [other]) for word in words)
     assert whose_result([other], [cell]) == ""
+
+
+def test_onnx_models_are_in_modules_of_their_own():
+    """IREE rejects a module in which some functions are ONNX models, and others are not."""
+    programs = list(all_programs())
+    batches = measure.batches_of(programs)
+    assert [one for batch in batches for one in batch] == programs
+    assert all(len({one.declares_opset for one in batch}) == 1 for batch in batches)
+    assert {batch[0].declares_opset for batch in batches} == {True, False}
+    assert max(map(len, batches)) <= measure.PROGRAMS_PER_BATCH
+
+
+def test_a_byte_that_is_no_truth_value_is_wrong():
+    right = np.array([True, False, True])
+    assert arithmetic.agrees(np.uint8([1, 0, 1]).view(bool), right, "i1")
+    assert not arithmetic.agrees(np.uint8([1, 0, 6]).view(bool), right, "i1")
