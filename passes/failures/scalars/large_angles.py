@@ -16,7 +16,7 @@ class LargeAngles(ScalarFunctions):
     title = "the numbers may be wrong: sine, cosine and tangent of large angles lose digits"
     what = (
         "A dispatch computes sin, cos or tan of a number that may be large: a position in a text, a time step. The error is up to 1e-7 of the "
-        "angle: cos(8191) is off by 2e-4, cos(131071) by 2e-3. From 3e9 on llvm-cpu computes numbers up to 1e38 and infinities. Sine and tangent "
+        "angle: cos(8191) is off by 2e-4, cos(131071) by 2e-3. From 3e9 on all digits are lost. Sine and tangent "
         "of small negative numbers are off by up to 2e-7, which may be all of their digits."
     )
     why = f"IREE 3.13 subtracts the quarter turns as a product that is rounded, {WHERE}"

@@ -77,8 +77,7 @@ def test_the_figures_of_the_manual_page(tmp_path):
     """Of stock, on this processor: a version of IREE with other figures needs another page."""
     first, second = stock_error(tmp_path, "cos", np.float32([8191, 131071]), "local-task")
     assert 1e-4 < first < 3e-4 and 1e-3 < second < 3e-3
-    huge = stock_error(tmp_path, "sin", np.full(64, 1e10, np.float32), "local-task").max()
-    assert huge > 1e20
+    assert stock_error(tmp_path, "sin", np.full(64, 1e10, np.float32), "local-task").min() > 0.1
     small = -np.logspace(-12, -4, 500, dtype=np.float32)
     assert 5e-8 < stock_error(tmp_path, "sin", small, "local-task").max() < 2.5e-7
 
