@@ -12,6 +12,7 @@ from house_rules.imports import (
     compiler_imports_in_the_vocabulary,
     import_cycles,
     imports_of_nothing,
+    names_that_iree_lacks,
     new_cycles,
     packages_without_a_layer,
     upward_imports,
@@ -45,6 +46,10 @@ def test_no_module_is_part_of_a_new_cycle(tree):
 
 def test_what_is_imported_exists(tree):
     none_of(imports_of_nothing([*tree, *modules_beside(ROOT)], tree))
+
+
+def test_irees_bindings_have_what_is_read_from_them(tree):
+    none_of(names_that_iree_lacks(tree))
 
 
 def test_the_vocabulary_is_plain_data(tree):

@@ -105,7 +105,9 @@ def _constant_globals(module: ir.Operation) -> set[str]:
         if op.operation.name == iree_ops.UTIL_GLOBAL
         and "is_mutable" not in op.operation.attributes
         and "initial_value" in op.operation.attributes
-        and isinstance(op.operation.attributes["initial_value"], ir.ElementsAttr)
+        and isinstance(
+            op.operation.attributes["initial_value"], (ir.DenseElementsAttr, ir.DenseResourceElementsAttr)
+        )
     }
 
 

@@ -119,3 +119,29 @@ def test_a_long_chain_of_constants():
     )
     [one] = evaluated_values(Session(CPU).parse_text(module).op)
     assert len(one.ops) == 1502
+
+
+@pytest.mark.parametrize("head, evaluated", [("", 1), ("mutable ", 0)])
+def test_a_global_is_a_constant_unless_it_is_stored_to(head, evaluated):
+    module = f"""
+util.global private {head}@weights = dense<[0.1, 0.2, 0.5, 1.0]> : tensor<4xf32>
+func.func @main() -> tensor<4xf32> {{
+  %w = util.global.load @weights : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.map {{ math.sqrt }} ins(%w : tensor<4xf32>) outs(%e : tensor<4xf32>)
+  return %r : tensor<4xf32>
+}}"""
+    found = evaluated_values(Session(CPU).parse_text(module).op)
+    assert len(found) == evaluated
+
+
+def test_a_global_whose_contents_the_module_does_not_have_is_no_constant():
+    module = """
+util.global private @weights = #flow.parameter.named<"model"::"weights"> : tensor<4xf32>
+func.func @main() -> tensor<4xf32> {
+  %w = util.global.load @weights : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.map { math.sqrt } ins(%w : tensor<4xf32>) outs(%e : tensor<4xf32>)
+  return %r : tensor<4xf32>
+}"""
+    assert not evaluated_values(Session(CPU).parse_text(module).op)

@@ -10,6 +10,7 @@ from house_rules.imports import (
     compiler_imports_in_the_vocabulary,
     import_cycles,
     imports_of_nothing,
+    names_that_iree_lacks,
     new_cycles,
     packages_without_a_layer,
     upward_imports,
@@ -110,6 +111,20 @@ def test_an_import_of_nothing_is_found(tmp_path, text, missing):
     modules = _tree(tmp_path, files)
     (offence,) = imports_of_nothing([m for m in modules if m.path == "passes/late.py"], modules)
     assert offence.endswith(missing)
+
+
+@pytest.mark.parametrize(
+    "text, lacks",
+    [
+        ("from iree.compiler import ir\nX = ir.ElementsAttr\n", ["ir has no ElementsAttr"]),
+        ("from iree.compiler.dialects import arith\nX = arith.FdivOp\n", ["arith has no FdivOp"]),
+        ("from iree.compiler import ir\nX = ir.DenseElementsAttr\n", []),
+        ("from ..definition import ir\nX = ir.ElementsAttr\n", []),
+    ],
+)
+def test_a_name_that_irees_bindings_lack_is_found(tmp_path, text, lacks):
+    offences = names_that_iree_lacks(_tree(tmp_path, {**FITTING, "passes/late.py": text}))
+    assert len(offences) == len(lacks) and all(map(str.endswith, offences, lacks))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -222,4 +223,33 @@ def imports_of_nothing(importing: list[Module], modules: list[Module]) -> list[s
                 elif name and name not in bound[base] and f"{base}.{name}" not in known:
                     if "__getattr__" not in bound[base]:
                         offences.append(f"{module.path}:{node.lineno}: {base} has no {name}")
+    return offences
+
+
+def names_that_iree_lacks(modules: list[Module]) -> list[str]:
+    """Names read from IREE's Python modules that the installed IREE does not have. The bindings have no types for a type checker."""
+    offences = []
+    for module in modules:
+        bound = {
+            alias.asname or alias.name: (node.module, alias.name)
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("iree.compiler")
+            for alias in node.names
+        }
+        for node in ast.walk(module.tree):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id in bound
+            ):
+                package, name = bound[node.value.id]
+                try:
+                    owner = getattr(importlib.import_module(package), name, None)
+                    owner = owner or importlib.import_module(f"{package}.{name}")
+                except ModuleNotFoundError as missing:
+                    if (missing.name or "").startswith("iree.compiler"):
+                        raise
+                    continue  # IREE's importer of torch imports torch, which need not be here
+                if not hasattr(owner, node.attr):
+                    offences.append(f"{module.path}:{node.lineno}: {package}.{name} has no {node.attr}")
     return offences
