@@ -107,7 +107,8 @@ def compared(answer: Sequence[np.ndarray], call: Path, program: str) -> str:
             return f"wrong: result {number} has shape {got.shape}, not {wanted.shape}"
         if got.dtype.kind == "i" and wanted.dtype.kind == "u":
             got = got.view(wanted.dtype)  # IREE's integers have no sign
-        got, wanted = got.astype(np.float64), wanted.astype(np.float64)
+        wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
+        got, wanted = got.astype(wide), wanted.astype(wide)
         with np.errstate(invalid="ignore"):
             largest = np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0.0)
             good = (

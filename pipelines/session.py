@@ -38,7 +38,7 @@ from fissile.passes.progress import running
 from .portable_stablehlo import stablehlo_of
 from .probe.diagnostics import Diagnostic, parse_diagnostic
 from .process.atomic_write import write_atomically
-from .process.scratch import SCRATCH_VARIABLE
+from .process.scratch import without_scratch
 
 Answer = TypeVar("Answer")
 BYTECODE = b"ML\xefR"
@@ -186,6 +186,11 @@ class Session:
 
     def __exit__(self, *_exc) -> None:
         pass  # IREE's session is freed with the last object that refers to its context
+
+    @property
+    def flags(self) -> list[str]:
+        """The session flags (`--name=value`) that differ from IREE's defaults."""
+        return self._session.get_flags(non_default_only=True)
 
     def set_flags(self, flags: Sequence[str]) -> None:
         """Sets session flags that the process's command line does not have; one that IREE does not know is refused with the nearest known."""
@@ -374,7 +379,7 @@ class Session:
         received: list[Diagnostic] = []
         invocation = self._invocation(received)
         try:
-            with running(f"the parse of {_without_scratch(name)}"):
+            with running(f"the parse of {without_scratch(name)}"):
                 done = invocation.parse_source(source)
             if not done:
                 raise PhaseFailed("start", received)
@@ -383,12 +388,6 @@ class Session:
         finally:
             self.diagnostics.extend(received)
             invocation.close()
-
-
-def _without_scratch(name: str) -> str:
-    """The file's name alone where it is in fissile's own folder: a model that was imported, which is named as the user's file."""
-    scratch = os.environ.get(SCRATCH_VARIABLE, "")
-    return Path(name).name if scratch and Path(name).is_relative_to(scratch) else name
 
 
 def _with_names(path: Path) -> bytes:

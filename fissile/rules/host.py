@@ -52,13 +52,13 @@ define(
     "FIS161",
     "demoted-boundary",
     "the numbers will be wrong: the caller's elements have another type than the program's",
-    "A function of a torch or ONNX program takes or returns f64. By default IREE computes f64 as f32, and leaves the type of "
+    "A function of a torch or ONNX program takes or returns f64 or complex<f64>. By default IREE computes f64 as f32, and leaves the type of "
     "the caller's buffer: it takes each half of an f64 argument for an f32, and a result has half of its bytes, so that the call ends with "
     "OUT_OF_RANGE. The same holds for its other flags that demote or promote the types of the input.",
     "These front ends give functions IREE's ABI before the types change (IREE 3.13): hal.tensor.import then imports a tensor of f64 as one of "
     "f32, without a conversion. In other programs the function's own type changes, and a call with f64 is refused.",
     "fissile converts arguments and results (`fissile-convert-boundaries`). The program is computed in f32 all the same, unless IREE's flag "
-    "is turned off, which the finding names. A target without f64 cannot convert: give the model f32 inputs and results for it.",
+    "is turned off, which the finding names. For a target with SPIR-V, which may have no f64, it converts in integers of 32 bits.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,

@@ -15,6 +15,7 @@ _BACKENDS = {
     "llvm-cpu": "llvm-cpu",
 }
 _GPU_FLAG = re.compile(r"--iree-hal-target-(device|backends)=.*(amdgpu|cuda|hip|metal|rocm|vulkan|webgpu)")
+_SPIRV_FLAG = re.compile(r"--iree-hal-target-(device|backends)=.*(metal|vulkan|webgpu)")
 _MODELS = {"vmvx-inline": "--iree-execution-model=inline-static"}
 _DRIVERS = {"hip": "hip", "cuda": "cuda", "vulkan": "vulkan", "local": "local-task"}
 
@@ -27,6 +28,11 @@ def backend_of(target: Target) -> str:
 def names_gpu(flags: Iterable[str]) -> bool:
     """Whether one of ``flags`` (`--name=value`) selects a target that is a GPU."""
     return any(_GPU_FLAG.match(flag) for flag in flags)
+
+
+def names_spirv(flags: Iterable[str]) -> bool:
+    """Whether one of ``flags`` (`--name=value`) selects a target with SPIR-V, which may have no f64."""
+    return any(_SPIRV_FLAG.match(flag) for flag in flags)
 
 
 def flags_for(target: Target) -> list[str]:

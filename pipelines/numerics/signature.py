@@ -100,7 +100,7 @@ def parse_value(text: str) -> Value:
     if tensor:
         dims = tensor[1].split("x")[:-1]
         return _value(text, tensor[2].strip(), dims)
-    torch = re.fullmatch(r"!torch\.vtensor<\[([\d?, ]*)\],\s*([^,<>]+)(?:,.*)?>", text)
+    torch = re.fullmatch(r"!torch\.vtensor<\[([\d?, ]*)\],\s*(complex<\w+>|[^,<>]+)(?:,.*)?>", text)
     if torch:
         dims = [d.strip() for d in torch[1].split(",") if d.strip()]
         # torch-mlir's signed types become signless ones before the ABI.

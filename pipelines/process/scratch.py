@@ -216,3 +216,9 @@ def _executed_reaper(reading: int) -> int:
     )
     process.returncode = 0  # `Cover.close` waits for it
     return process.pid
+
+
+def without_scratch(name: str) -> str:
+    """The file's name alone where it is in fissile's own folder: a model that was imported, which is named as the user's file."""
+    own = os.environ.get(SCRATCH_VARIABLE, "")
+    return Path(name).name if own and Path(name).is_relative_to(own) else name

@@ -88,7 +88,9 @@ def _converted(op: ir.Operation, function: ir.Operation, name: str) -> DemotedBo
 
 
 def _differ(one: ir.Type, other: ir.Type) -> bool:
-    """Whether both are floats, of two formats, or signless integers of two widths; an i1 is stored as an i8."""
+    """Whether both are floats, of two formats, or complex numbers of such, or signless integers of two widths; an i1 is stored as an i8."""
+    if isinstance(one, ir.ComplexType) and isinstance(other, ir.ComplexType):
+        return _differ(one.element_type, other.element_type)
     if isinstance(one, ir.FloatType) and isinstance(other, ir.FloatType):
         return one != other
     if isinstance(one, ir.IntegerType) and isinstance(other, ir.IntegerType):

@@ -40,6 +40,7 @@ from fissile.passes.failures.failure import failures
 from fissile.passes.failures.scalars.scalar_functions import ScalarFunctions
 from fissile.passes.iree.attributes import read_target
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
+from fissile.passes.iree.targets import names_spirv
 
 from ...phase_pipeline import PhaseHook
 from ...session import Module, PhaseFailed, Session
@@ -144,12 +145,15 @@ class Row:
     phase: str
     find: Callable[[Module], list[Finding]]
     remedy: str
+    options: Callable[[Session], dict[str, object]] = lambda _session: {}
 
-    def hook(self, repair: bool) -> PhaseHook:
+    def hook(self, session: Session, repair: bool) -> PhaseHook:
         def act(module: Module) -> list[Finding]:
             found = self.find(module)
             if repair and found:
-                return repairing.apply(module, cast("Remedy", find_pass(self.remedy)()), found)
+                return repairing.apply(
+                    module, cast("Remedy", find_pass(self.remedy)(**self.options(session))), found
+                )
             return found
 
         return PhaseHook(self.phase, self.name, act)
@@ -186,6 +190,7 @@ ROWS = (
         GUARDED_AT,
         lambda m: check_demoted_boundaries(demoted_boundaries(m.op)),
         "fissile-convert-boundaries",
+        lambda session: {"words": names_spirv(session.flags)},
     ),
     Row("nested-inserts", GUARDED_AT, _nested, "fissile-separate-inserts"),
     Row("late-nested-inserts", BOUNDARIES_PLACED_AT, _nested, "fissile-separate-inserts"),
@@ -221,7 +226,7 @@ ROWS = (
 def hooks(session: Session, repair: bool) -> list[PhaseHook]:
     """What is looked at and, where ``repair`` says so, repaired in every module that comes by."""
     return [
-        *(row.hook(repair) for row in ROWS),
+        *(row.hook(session, repair) for row in ROWS),
         evaluated_functions(repair),
         single_elements(repair, constants=True),
         single_elements(repair),

@@ -1,4 +1,5 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-convert-boundaries)' | FileCheck %s
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-convert-boundaries{words=true})' | FileCheck %s --check-prefix=WORDS
 
 // The caller has f64, the program computes with f32. The fence is signalled behind the conversion of the result.
 // CHECK-LABEL: util.func public @demoted$async
@@ -62,4 +63,28 @@ util.func public @alike(%x: !hal.buffer_view, %y: !hal.buffer_view) -> (!hal.buf
   %2 = hal.tensor.export %0 : tensor<4xi8> as tensor<4xi1> -> !hal.buffer_view
   %3 = hal.tensor.export %1 : tensor<2x2xf32> as tensor<4xf32> -> !hal.buffer_view
   util.return %2, %3 : !hal.buffer_view, !hal.buffer_view
+}
+
+// Without f64: the words of the doubles, the lower one first. Other types are converted as before.
+// WORDS-LABEL: util.func public @others
+// WORDS:         arith.trunci %{{.*}} : i64 to i32
+// WORDS-LABEL: util.func public @complexes
+// WORDS:         %[[IN:.*]] = hal.tensor.import %{{.*}} : !hal.buffer_view -> tensor<3xcomplex<f64>> as tensor<3x4xi32>
+// WORDS-NOT:     f64
+// WORDS:         linalg.generic {{.*}} outs(%{{.*}} : tensor<3xcomplex<f32>>)
+// WORDS-COUNT-4:   tensor.extract %[[IN]]
+// WORDS:         linalg.generic {{.*}} ins(%{{.*}} : tensor<3xcomplex<f32>>) outs(%{{.*}} : tensor<3x4xi32>)
+// WORDS:         hal.tensor.export %{{.*}} : tensor<3xcomplex<f64>> as tensor<3x4xi32>
+// CHECK-LABEL: util.func public @complexes
+// CHECK:         hal.tensor.import %{{.*}} -> tensor<3xcomplex<f64>>
+// CHECK:           %[[RE:.*]] = complex.re
+// CHECK:           %[[IM:.*]] = complex.im
+// CHECK:           arith.truncf %[[RE]] : f64 to f32
+// CHECK:           arith.truncf %[[IM]] : f64 to f32
+// CHECK:           complex.create
+// CHECK:         hal.tensor.export %{{.*}} : tensor<3xcomplex<f64>>
+util.func public @complexes(%x: !hal.buffer_view) -> !hal.buffer_view {
+  %0 = hal.tensor.import %x : !hal.buffer_view -> tensor<3xcomplex<f64>> as tensor<3xcomplex<f32>>
+  %1 = hal.tensor.export %0 : tensor<3xcomplex<f64>> as tensor<3xcomplex<f32>> -> !hal.buffer_view
+  util.return %1 : !hal.buffer_view
 }

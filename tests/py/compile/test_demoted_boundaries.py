@@ -9,7 +9,11 @@ from built import CPU
 
 import fissile
 from fissile.passes.iree.flags import IN_F64
+from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.build import compile_stock
+from fissile.pipelines.numerics.signature import signatures_of_source
+from fissile.pipelines.pass_runner import run_pipeline
+from fissile.pipelines.session import Session
 
 SUM = """func.func @main(%a: !torch.vtensor<[?,3],f64>, %b: !torch.vtensor<[?,3],f64>) -> (!torch.vtensor<[?,3],f64>, !torch.vtensor<[?,3],f32>) {
   %one = torch.constant.int 1
@@ -40,6 +44,14 @@ DOUBLED = """func.func @main(%a: !torch.vtensor<[4],TYPE>) -> !torch.vtensor<[4]
 
 def loaded(path):
     return rt.load_vm_flatbuffer_file(str(path), driver="local-sync")
+
+
+def run(source, vmfb, arguments, runtime):
+    """A function with torch's types has no declaration in the module."""
+    [device] = runtimes.named([runtime])
+    answer = runtimes.run(vmfb, signatures_of_source(source)["main"], arguments, device)
+    assert isinstance(answer, list), answer
+    return answer
 
 
 @pytest.fixture
@@ -117,8 +129,70 @@ def test_without_a_repair_there_is_no_output(tmp_path):
     assert {f.code for f in fissile.check(source, ["llvm-cpu"]).errors} == {"FIS161"}
 
 
-def test_a_target_without_f64_refuses_it(tmp_path):
-    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
-    source.write_text(DOUBLED.replace("TYPE", "f64"))
-    report = fissile.compile(source, output, ["--iree-hal-target-device=vulkan"], check=False)
-    assert report.errors and "f64" in report.errors[0].message and not output.exists()
+VULKAN = ("--iree-hal-target-device=vulkan",)
+DOUBLES = np.array(
+    [
+        0.0, -0.0, 1.0, -2.5, np.pi, 1 + 2.0**-24, 1 + 3 * 2.0**-24, -(1 + 2.0**-24 + 2.0**-52), np.inf, -np.inf, np.nan,
+        3.4028234663852886e38, 3.4028235677973366e38, 3.4028235677973362e38, 1e300, -1e300,
+        2.0**-126, 2.0**-127, 1e-40, 2.0**-149, 2.0**-150, 1.0000001 * 2.0**-150, 3 * 2.0**-150, -5 * 2.0**-151, 1e-60, 5e-324,
+        *np.random.default_rng(0).standard_normal(200), *np.exp2(np.random.default_rng(1).uniform(-160, 140, 200)),
+    ]
+)  # fmt: skip
+PASSED_ON = """func.func @main(%a: !torch.vtensor<[?],f64>) -> (!torch.vtensor<[?],f64>, !torch.vtensor<[?],f32>) {
+  %f32 = torch.constant.int 6
+  %no = torch.constant.bool false
+  %none = torch.constant.none
+  %t = torch.aten.to.dtype %a, %f32, %no, %no, %none
+    : !torch.vtensor<[?],f64>, !torch.int, !torch.bool, !torch.bool, !torch.none -> !torch.vtensor<[?],f32>
+  return %a, %t : !torch.vtensor<[?],f64>, !torch.vtensor<[?],f32>
+}
+"""
+COMPLEX = """func.func @main(%a: !torch.vtensor<[?,3],complex<f64>>, %b: !torch.vtensor<[?,3],complex<f64>>) -> !torch.vtensor<[?,3],complex<f64>> {
+  %s = torch.aten.mul.Tensor %a, %b : !torch.vtensor<[?,3],complex<f64>>, !torch.vtensor<[?,3],complex<f64>> -> !torch.vtensor<[?,3],complex<f64>>
+  return %s : !torch.vtensor<[?,3],complex<f64>>
+}
+"""
+needs_vulkan = pytest.mark.skipif(
+    all(runtime.name != "vulkan" for runtime in runtimes.present()), reason="no Vulkan device"
+)
+
+
+def _passed_on(wide, narrow):
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(narrow.view(np.int32), DOUBLES.astype(np.float32).view(np.int32))
+        np.testing.assert_array_equal(wide, DOUBLES.astype(np.float32).astype(np.float64))
+    np.testing.assert_array_equal(np.signbit(wide), np.signbit(DOUBLES))
+
+
+def test_doubles_are_rounded_in_words_of_32_bits(tmp_path):
+    """Exactly as the processor rounds them, on the processor: a device may flush what is below the smallest normal number."""
+    session = Session(CPU)
+    module = session.run(session.parse_text(PASSED_ON), "input")
+    run_pipeline("builtin.module(fissile-convert-boundaries{words=true})", module.op, report=print)
+    assert "f64" not in module.text().replace("-> tensor<?xf64> as tensor<?x2xi32>", "").replace(
+        ": tensor<?xf64> as tensor<?x2xi32>", ""
+    )
+    session.write(session.run(module, "end"), tmp_path / "out.vmfb")
+    _passed_on(*(value.to_host() for value in loaded(tmp_path / "out.vmfb").main(DOUBLES)))
+
+
+@needs_vulkan
+def test_a_target_without_f64_takes_and_returns_it(tmp_path):
+    (tmp_path / "in.mlir").write_text(PASSED_ON)
+    report = fissile.compile(tmp_path / "in.mlir", tmp_path / "out.vmfb", [*VULKAN])
+    assert {f.code for f in report.findings} == {"FIS161", "FIS202"} and not report.errors
+    _passed_on(*run(tmp_path / "in.mlir", tmp_path / "out.vmfb", [DOUBLES], "vulkan"))
+
+
+@pytest.mark.parametrize("flags", [CPU, pytest.param(VULKAN, marks=needs_vulkan)])
+def test_complex_numbers_are_converted(tmp_path, flags):
+    (tmp_path / "in.mlir").write_text(COMPLEX)
+    report = fissile.compile(tmp_path / "in.mlir", tmp_path / "out.vmfb", [*flags])
+    assert [f.code for f in report.findings if f.code != "FIS202"] == ["FIS161"] * 3 and not report.errors
+    a = np.linspace(-3, 9, 6).reshape(2, 3) + 1j * np.linspace(4, -2, 6).reshape(2, 3)
+    b = np.full((2, 3), 0.1 - 2j)
+    [product] = run(
+        tmp_path / "in.mlir", tmp_path / "out.vmfb", [a, b], "vulkan" if flags is VULKAN else "local-task"
+    )
+    assert product.dtype == np.complex128
+    np.testing.assert_allclose(product, a * b, rtol=1e-6)

@@ -44,6 +44,8 @@ def test_torch_types():
     assert parse_value("!torch.vtensor<[1,?],si8>").shape == (1, None)
     assert parse_value("!torch.vtensor<[1,?],si8>").element == "i8"
     assert parse_value("!torch.vtensor<[],f32>").shape == ()
+    assert parse_value("!torch.vtensor<[?,2],complex<f32>>").shape == (None, 2)
+    assert parse_value("!torch.vtensor<[?,2],complex<f32>>").element == "complex<f32>"
     assert parse_value("!torch.int").element == "i64"
 
 
