@@ -88,7 +88,9 @@ class Situation:
         for tag in self.tags:
             # What follows the last source op (a slice that is stored elsewhere) can be cut off as well.
             feeds = self.code in LAST_RESULTS or graph.reaches(tag, self.tags)
-            if self.op(tag).name == "linalg.fill" and tag not in racing or not feeds:
+            # What a result begins with is filled by tile; what an op reads may be kept as a whole.
+            is_init = self.op(tag).name == "linalg.fill" and not graph.is_input(tag)
+            if is_init and tag not in racing or not feeds:
                 continue
             crossing = graph.result_bytes(tag)
             found.append(

@@ -39,6 +39,7 @@ class ProducerGraph:
         self.ops: Sequence[ir.Operation] = source_ops(module)
         index = {hash(op): i for i, op in enumerate(self.ops)}
         self._consumers: list[set[int]] = [set() for _ in self.ops]
+        self._inputs: set[int] = set()
         for i, op in enumerate(self.ops):
             pending = [result for result in op.results]
             seen: set[int] = set()
@@ -48,6 +49,8 @@ class ProducerGraph:
                     user = use.owner.operation
                     if hash(user) in index:
                         self._consumers[i].add(index[hash(user)])
+                        if use.operand_number < len(user.operands) - len(user.results):
+                            self._inputs.add(i)
                     elif hash(user) not in seen:
                         seen.add(hash(user))
                         pending.extend(user.results)
@@ -55,6 +58,10 @@ class ProducerGraph:
     def consumers(self, index: int) -> list[int]:
         """The source ops that take a result of source op ``index``, in program order."""
         return sorted(self._consumers[index])
+
+    def is_input(self, index: int) -> bool:
+        """Whether a source op takes a result of source op ``index`` as an input: not as what its own result begins with."""
+        return index in self._inputs
 
     def reaches(self, start: int, goals: Iterable[int]) -> bool:
         """Whether the result of source op ``start`` reaches another source op among ``goals``."""
