@@ -350,3 +350,37 @@ func.func @f(%x: !torch.vtensor<[1,1,3,2],f32>, %rows: !torch.vtensor<[2],si64>)
 """,
     ),
 )
+define(
+    "FIS219",
+    "masked-rows",
+    "the numbers will be wrong if the mask of an attention leaves nothing of a row: it is NaN",
+    "An aten.scaled_dot_product_attention has a mask, and PyTorch gives 0 for a query whose row of the mask is false, or minus infinity, throughout: the padding "
+    "of a batch of sequences, for example. IREE gives NaN, which the next layer spreads over the sequence.",
+    "IREE 3.13 adds minus infinity to masked scores and subtracts the row's maximum, which is minus infinity as well.",
+    "fissile selects 0 for such rows (`fissile-clear-masked-rows`). A constant mask without such a row is left alone.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%q: !torch.vtensor<[1,2,4,8],f32>, %mask: !torch.vtensor<[1,1,4,4],i1>) -> !torch.vtensor<[1,2,4,8],f32> {
+  %zero = torch.constant.float 0.0
+  %no = torch.constant.bool false
+  %none = torch.constant.none
+  %r = torch.aten.scaled_dot_product_attention %q, %q, %q, %mask, %zero, %no, %none, %no
+    : !torch.vtensor<[1,2,4,8],f32>, !torch.vtensor<[1,2,4,8],f32>, !torch.vtensor<[1,2,4,8],f32>, !torch.vtensor<[1,1,4,4],i1>, !torch.float, !torch.bool, !torch.none, !torch.bool -> !torch.vtensor<[1,2,4,8],f32>
+  return %r : !torch.vtensor<[1,2,4,8],f32>
+}
+""",
+        """\
+func.func @f(%q: !torch.vtensor<[1,2,4,8],f32>) -> !torch.vtensor<[1,2,4,8],f32> {
+  %zero = torch.constant.float 0.0
+  %yes = torch.constant.bool true
+  %no = torch.constant.bool false
+  %none = torch.constant.none
+  %r = torch.aten.scaled_dot_product_attention %q, %q, %q, %none, %zero, %yes, %none, %no
+    : !torch.vtensor<[1,2,4,8],f32>, !torch.vtensor<[1,2,4,8],f32>, !torch.vtensor<[1,2,4,8],f32>, !torch.none, !torch.float, !torch.bool, !torch.none, !torch.bool -> !torch.vtensor<[1,2,4,8],f32>
+  return %r : !torch.vtensor<[1,2,4,8],f32>
+}
+""",
+    ),
+)

@@ -211,6 +211,12 @@ def check_exponentials(found: Iterable[tuple[str, ir.Operation]]) -> list[Findin
     return [_finding("FIS179", op, f"IREE's {name} {what}", "a running sum", name) for name, op in found]
 
 
+def check_masked_rows(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS219 of each op, with what its front end calls it."""
+    what = "is NaN in rows of which the mask leaves nothing"
+    return [_finding("FIS219", op, f"IREE's {name} {what}", "an attention", name) for name, op in found]
+
+
 def check_determinants(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     """FIS185 of each op, with what its front end calls it."""
     what = "divides by pivots that may be 0"

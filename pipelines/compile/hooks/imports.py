@@ -93,13 +93,15 @@ def _sums(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequ
     return found, check_sums(found)
 
 
-def _crops(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
-    from fissile.passes.checks.numbers.imported_ops import check_crops
-    from fissile.passes.remedies.entry.torch.crop_before_padding import CropBeforePadding
+def _fitting(
+    check: str, remedy: str, module: ir.Operation, gpu: bool
+) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    """What ``check`` says of the ops that ``remedy`` fits."""
+    from fissile.passes.checks.numbers import imported_ops
 
-    remedy = CropBeforePadding()
-    found = remedy.found(module)
-    return found, check_crops((remedy.named(op), op) for op in found)
+    fitting = cast("FrontEndRemedy", find_pass(remedy)())
+    found = fitting.found(module)
+    return found, getattr(imported_ops, check)((fitting.named(op), op) for op in found)
 
 
 def _left_out(
@@ -160,15 +162,6 @@ def _reshapes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], 
     return [op for op, _found in assumed], check_reshapes(named)
 
 
-def _unsigned(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
-    from fissile.passes.checks.numbers.imported_ops import check_unsigned
-    from fissile.passes.remedies.entry.torch.widen_unsigned import WidenUnsigned
-
-    remedy = WidenUnsigned()
-    found = remedy.found(module)
-    return found, check_unsigned((remedy.named(op), op) for op in found)
-
-
 def _norms(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.checks.numbers.imported_ops import check_norms
     from fissile.passes.remedies.entry.layers.normalise_instances import NormaliseInstances, lowered
@@ -218,15 +211,6 @@ def _determinants(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operatio
 
     found = [op for op in ops_of(module, "torch.") if may_divide_by_zero(op)]
     return found, check_determinants((SolveSystems().named(op), op) for op in found)
-
-
-def _nans(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
-    from fissile.passes.checks.numbers.imported_ops import check_nans
-    from fissile.passes.remedies.entry.standard.keep_nans import KeepNans
-
-    remedy = KeepNans()
-    found = remedy.found(module)
-    return found, check_nans((remedy.named(op), op) for op in found)
 
 
 def _wide_constants(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
@@ -293,11 +277,17 @@ def _left_out_row(names: Sequence[str], remedy: str) -> _Row:
     return _Row(tuple(name.encode() for name in names), remedy, partial(_left_out, names))
 
 
+def _fitting_row(names: Sequence[str], remedy: str, check: str) -> _Row:
+    return _Row(tuple(name.encode() for name in names), remedy, partial(_fitting, check, remedy))
+
+
 _ROWS = (
     _Row((b"broadcast_in_dim",), "fissile-order-broadcast-dims", _broadcasts),
     _Row((b"dot", b"convolution"), "fissile-widen-operands", _products),
     _Row((b"pad",), "fissile-join-pads", _pads),
-    _Row((b"aten.constant_pad_nd", b"aten.pad", b"onnx.Pad"), "fissile-crop-before-padding", _crops),
+    _fitting_row(
+        ("aten.constant_pad_nd", "aten.pad", "onnx.Pad"), "fissile-crop-before-padding", "check_crops"
+    ),
     *(_left_out_row(names, remedy) for names, remedy in _LEFT_OUT),
     _Row((b"onnx.QLinearConv",), "fissile-dequantise-products", _crashes),
     *(_Row((name,), remedy, partial(_part, remedy, what)) for name, remedy, what in _PARTS),
@@ -308,7 +298,7 @@ _ROWS = (
         _reshapes,
     ),
     _Row((b"aten.instance_norm", b"onnx.InstanceNormalization"), "fissile-normalise-instances", _norms),
-    _Row((b",ui8>",), "fissile-widen-unsigned", _unsigned),
+    _fitting_row((",ui8>",), "fissile-widen-unsigned", "check_unsigned"),
     _Row(
         (b"onnx.Mod", b"onnx.Div", b"aten.remainder.int", b"aten.fmod.int"),
         "fissile-divide-sizes",
@@ -328,11 +318,12 @@ _ROWS = (
     ),
     _Row((b"onnx.MaxPool",), "fissile-pad-pools", _pools),
     _Row((b"onnx.Pow",), "fissile-raise-integers", _powers),
-    _Row(
-        (b"onnx.Max", b"onnx.Min", b"onnx.Sign", b"aten.maximum", b"aten.minimum"),
+    _fitting_row(
+        ("onnx.Max", "onnx.Min", "onnx.Sign", "aten.maximum", "aten.minimum"),
         "fissile-keep-nans",
-        _nans,
+        "check_nans",
     ),
+    _fitting_row(("scaled_dot_product_attention",), "fissile-clear-masked-rows", "check_masked_rows"),
     # Bytecode spells no type; there an op shows that may have such an operand.
     _Row((b"i48", b"conv2d", b"conv3d"), "fissile-extend-constants", _wide_constants, _TOSA),
     _Row((b"reduce_max", b"reduce_min", b"max_pool2d"), "fissile-keep-infinities", _extremes, _TOSA),
@@ -346,7 +337,7 @@ _ROWS = (
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS199, FIS209, FIS210 and FIS211 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS199, FIS209, FIS210, FIS211 and FIS219 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """

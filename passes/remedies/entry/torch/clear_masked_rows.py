@@ -1,0 +1,94 @@
+"""Attentions of PyTorch whose mask may leave nothing of a row: such a row is 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar
+
+import numpy as np
+from iree.compiler import ir
+
+from fissile.passes.definition import register_pass
+from fissile.passes.remedies.remedy import Exactness
+
+from .. import torch_ops as torch
+from ..front_end import FrontEndRemedy
+from ..torch_ops import TensorType, apply
+
+ATTENTION = "aten.scaled_dot_product_attention"
+_MASK = 3
+_LITERAL = "torch.vtensor.literal"
+
+
+@register_pass
+@dataclass(frozen=True)
+class ClearMaskedRows(FrontEndRemedy):
+    """Selects 0 for the rows of an `aten.scaled_dot_product_attention` whose mask is false, or minus infinity, throughout.
+
+    IREE 3.13 subtracts minus infinity from itself there: NaN (FIS219). A constant mask without such a row is left alone.
+    Run it on the program as it was imported.
+    """
+
+    name: ClassVar[str] = "fissile-clear-masked-rows"
+    cures: ClassVar[tuple[str, ...]] = ("FIS219",)
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = (
+        "selects 0 for the rows of an attention of which its mask leaves nothing (in the input)"
+    )
+    repairs: ClassVar[str] = (
+        "such rows, of padded sequences, which IREE makes NaN: wrong on every target (FIS219)"
+    )
+    numbers: ClassVar[str] = "bit-identical to what the program specifies"
+    done: ClassVar[str] = "selected 0 for rows that are masked throughout"
+    advice: ClassVar[str] = "select 0 for rows that are masked throughout"
+
+    def fits(self, op: ir.Operation) -> bool:
+        if torch.front_end_name(op) != ATTENTION or op.name == torch.OPERATOR or len(op.operands) <= _MASK:
+            return False
+        mask, made = TensorType.of(op.operands[_MASK]), TensorType.of(op.results[0])
+        if mask is None or made is None or not 2 <= len(mask.shape) <= len(made.shape):
+            return False
+        if mask.element not in (*torch.FLOATS, "f64", "i1"):
+            return False
+        return _may_mask_rows(op.operands[_MASK])
+
+    def written(self, op: ir.Operation) -> list[ir.Value]:
+        made = TensorType.of(op.results[0])
+        assert made is not None  # `fits`
+        attributes = {name: op.attributes[name] for name in op.attributes}
+        found = ir.Operation.create(
+            op.name, results=[op.results[0].type], operands=list(op.operands), attributes=attributes
+        ).result
+        return [cleared(found, made, op.operands[_MASK])]
+
+
+def cleared(value: ir.Value, type_: TensorType, mask: ir.Value) -> ir.Value:
+    """``value``, the result of an attention, with 0 in the rows of which ``mask`` leaves nothing."""
+    given = TensorType.of(mask)
+    assert given is not None
+    row = TensorType((*given.shape[:-1], 1), given.element)
+    last, keep = torch.integer(-1), torch.boolean(True)
+    if given.element == "i1":
+        has_some = apply("aten.any.dim", [mask, last, keep], row)
+    else:
+        largest = apply("aten.amax", [mask, torch.listed([last]), keep], row)
+        has_some = apply("aten.ne.Scalar", [largest, torch.real(-inf)], TensorType(row.shape, "i1"))
+    return apply("aten.where.ScalarOther", [has_some, value, torch.real(0.0)], type_)
+
+
+def _may_mask_rows(mask: ir.Value) -> bool:
+    """False for a constant of which each row has an element that counts."""
+    owner = mask.owner
+    if isinstance(owner, ir.Block) or owner.name != _LITERAL:
+        return True
+    held = owner.attributes["value"]
+    if not isinstance(held, ir.DenseElementsAttr):
+        return True
+    if held.is_splat:
+        value = held.get_splat_value()
+        number = ir.FloatAttr(value).value if isinstance(value, ir.FloatAttr) else ir.IntegerAttr(value).value
+        return number == 0 if isinstance(value, ir.IntegerAttr) else number == -inf
+    elements = np.array(held)
+    kept = elements if elements.dtype == np.bool_ else elements > -inf
+    return not kept.any(axis=-1).all()
