@@ -323,7 +323,11 @@ _ROWS = (
         "fissile-keep-nans",
         "check_nans",
     ),
-    _fitting_row(("scaled_dot_product_attention",), "fissile-clear-masked-rows", "check_masked_rows"),
+    _fitting_row(
+        ("_dot_product_attention", "_dot_product_flash_attention_for_cpu"),
+        "fissile-clear-masked-rows",
+        "check_masked_rows",
+    ),
     # Bytecode spells no type; there an op shows that may have such an operand.
     _Row((b"i48", b"conv2d", b"conv3d"), "fissile-extend-constants", _wide_constants, _TOSA),
     _Row((b"reduce_max", b"reduce_min", b"max_pool2d"), "fissile-keep-infinities", _extremes, _TOSA),

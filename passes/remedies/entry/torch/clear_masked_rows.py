@@ -16,15 +16,15 @@ from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType, apply
 
-ATTENTION = "aten.scaled_dot_product_attention"
-_MASK = 3
+_MASKS = {"aten.scaled_dot_product_attention": 3, "aten._scaled_dot_product_flash_attention_for_cpu": 5}
+"""Op -> the operand that is its mask. PyTorch decomposes the first into the second, and IREE reads both as an attention."""
 _LITERAL = "torch.vtensor.literal"
 
 
 @register_pass
 @dataclass(frozen=True)
 class ClearMaskedRows(FrontEndRemedy):
-    """Selects 0 for the rows of an `aten.scaled_dot_product_attention` whose mask is false, or minus infinity, throughout.
+    """Selects 0 for the rows of an `aten.scaled_dot_product_attention`, or of the op that PyTorch decomposes it into, whose mask is false, or minus infinity, throughout.
 
     IREE 3.13 subtracts minus infinity from itself there: NaN (FIS219). A constant mask without such a row is left alone.
     Run it on the program as it was imported.
@@ -44,23 +44,26 @@ class ClearMaskedRows(FrontEndRemedy):
     advice: ClassVar[str] = "select 0 for rows that are masked throughout"
 
     def fits(self, op: ir.Operation) -> bool:
-        if torch.front_end_name(op) != ATTENTION or op.name == torch.OPERATOR or len(op.operands) <= _MASK:
+        position = _MASKS.get(torch.front_end_name(op))
+        if position is None or len(op.operands) <= position:
             return False
-        mask, made = TensorType.of(op.operands[_MASK]), TensorType.of(op.results[0])
+        mask, made = TensorType.of(op.operands[position]), TensorType.of(op.results[0])
         if mask is None or made is None or not 2 <= len(mask.shape) <= len(made.shape):
             return False
         if mask.element not in (*torch.FLOATS, "f64", "i1"):
             return False
-        return _may_mask_rows(op.operands[_MASK])
+        return _may_mask_rows(op.operands[position])
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         made = TensorType.of(op.results[0])
         assert made is not None  # `fits`
         attributes = {name: op.attributes[name] for name in op.attributes}
-        found = ir.Operation.create(
-            op.name, results=[op.results[0].type], operands=list(op.operands), attributes=attributes
-        ).result
-        return [cleared(found, made, op.operands[_MASK])]
+        types = [result.type for result in op.results]
+        attention = ir.Operation.create(
+            op.name, results=types, operands=list(op.operands), attributes=attributes
+        )
+        mask = op.operands[_MASKS[torch.front_end_name(op)]]
+        return [cleared(attention.results[0], made, mask), *list(attention.results)[1:]]
 
 
 def cleared(value: ir.Value, type_: TensorType, mask: ir.Value) -> ir.Value:
