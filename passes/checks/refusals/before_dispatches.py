@@ -1,8 +1,10 @@
-"""Does IREE reject a program before it forms dispatches: for the window of an op (FIS119), or for a constant that it cannot evaluate (FIS215)?"""
+"""Does IREE reject a program before it forms dispatches: for the window of an op (FIS119), or for a constant that it cannot evaluate (FIS215)? Will it reject what it moves into them?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+
+from iree.compiler import ir
 
 from fissile.dialect import place_of
 from fissile.finding import Finding, ordered
@@ -44,5 +46,19 @@ def check_evaluated(found: Sequence[Evaluated]) -> list[Finding]:
             f"IREE evaluates {many} of the program while it compiles, and fails",
             subject=found[0].source.name,
             places=tuple(dict.fromkeys(places)),
+        )
+    ]
+
+
+def check_moved_scalars(found: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS104, once: the ops that IREE moved into dispatches; the first one's place."""
+    ops = list(found)
+    if not ops:
+        return []
+    names = ", ".join(dict.fromkeys(op.name for op in ops))
+    message = f"IREE moves the arithmetic of sizes into a dispatch, where this target has no 64-bit {names}"
+    return [
+        Finding(
+            "FIS104", message, subject=ops[0].name, places=labelled(place_of(ops[0]), "a size of 64 bits")
         )
     ]

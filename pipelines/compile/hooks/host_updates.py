@@ -24,6 +24,7 @@ from fissile.passes.analysis.loops.growing_loops import growing_loops
 from fissile.passes.analysis.loops.while_operands import overfull_loops
 from fissile.passes.analysis.program.stable_sorts import unstable_sorts
 from fissile.passes.analysis.scalars.boolean_products import boolean_products
+from fissile.passes.analysis.scalars.wide_scalars import moved_scalars, wide_scalars
 from fissile.passes.catalogue import find_pass
 from fissile.passes.checks.in_place.host_inserts import check_host_inserts
 from fissile.passes.checks.in_place.tensor_ranges import check_tensor_ranges
@@ -35,14 +36,17 @@ from fissile.passes.checks.numbers.growing_loops import check_growing_loops
 from fissile.passes.checks.numbers.narrow_integers import check_narrow_integers
 from fissile.passes.checks.numbers.nested_inserts import check_nested_inserts
 from fissile.passes.checks.numbers.unstable_sorts import check_unstable_sorts
+from fissile.passes.checks.refusals.before_dispatches import check_moved_scalars
 from fissile.passes.checks.refusals.loops import check_while_operands
 from fissile.passes.failures.failure import failures
 from fissile.passes.failures.scalars.scalar_functions import ScalarFunctions
 from fissile.passes.iree.attributes import read_target
+from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
 from fissile.passes.iree.targets import names_spirv
 
 from ...phase_pipeline import PhaseHook
+from ...repair.failures import suggested
 from ...session import Module, PhaseFailed, Session
 from . import global_order, repairing
 from .guard import GUARDED_AT
@@ -177,6 +181,34 @@ def _boolean(module: Module) -> list[Finding]:
     return check_boolean_products(found) if any(one.backend in KEEPS_PRODUCTS for one in targets) else []
 
 
+def _lacks_wide(module: Module) -> bool:
+    """Whether a target of ``module`` has SPIR-V and no 64-bit integers."""
+    targets = [read_target(text) for text in sorted(targets_of(module.op))]
+    return any(backend_named(one.backend).spirv and "int64" not in one.compute for one in targets)
+
+
+def sizes_on_host(session: Session, repair: bool) -> PhaseHook:
+    """What dispatch creation moves into dispatches and such a target lacks: found in a clone that has its dispatches."""
+
+    def act(module: Module) -> list[Finding]:
+        if not wide_scalars(module.op) or not _lacks_wide(module):
+            return []
+        clone = module.clone()
+        try:
+            moved = moved_scalars(session.run(clone, DISPATCHES_OUTLINED_AT).op)
+        except PhaseFailed:  # the compile comes there as well, and says why
+            return []
+        found = check_moved_scalars(moved)
+        return (
+            repairing.apply(module, cast("Remedy", find_pass("fissile-hold-sizes")()), found)
+            if repair and found
+            else found
+        )
+
+    return PhaseHook(BOUNDARIES_PLACED_AT, SIZES, act)
+
+
+SIZES = "sizes-on-host"
 KEEPS_PRODUCTS = ("llvm-cpu", "vmvx")
 """The backends that keep matrix products as named ops until they have no booleans any more."""
 ROWS = (
@@ -233,15 +265,18 @@ def hooks(session: Session, repair: bool) -> list[PhaseHook]:
         returned_arguments(session, repair),
         updated_before_read(session, repair),
         offsets_kept(session, repair),
+        sizes_on_host(session, repair),
         *global_order.scheduled_accesses(session, repair),
     ]
 
 
 def findings_of(module: Module, session: Session) -> list[Finding]:
-    """What there is to repair in ``module`` (at global optimisation), which is not changed."""
-    return [
+    """What there is to repair in ``module`` (at global optimisation), which is not changed but for what its dispatches would fail of."""
+    found = [
         finding
         for hook in hooks(session, False)
-        if hook.phase == BOUNDARIES_PLACED_AT
+        if hook.phase == BOUNDARIES_PLACED_AT and hook.name != SIZES
         for finding in hook.act(module)
     ] + global_order.findings_of(module, session)
+    held = sizes_on_host(session, True).act(module)
+    return [*found, *(suggested(one, "`fissile compile` applies it") for one in held)]

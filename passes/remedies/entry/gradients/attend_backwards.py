@@ -15,7 +15,6 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..tensors.values import inserted, size_of
-from ..torch.clear_masked_rows import cleared
 from ..torch_ops import TensorType, apply
 from .formulas import Tensor, all_floats
 
@@ -103,10 +102,8 @@ class _Call:
             made = TensorType.of(op.results[0])
             assert made is not None
             name = "aten.scaled_dot_product_attention"
-            found = apply(name, [self.query, self.key, self.value, *options], made)
-            if not torch.is_none(self.mask):
-                found = cleared(found, made, self.mask)
-            return Tensor(found), Tensor(torch.literal("0.0", "f32")).over(self.query, 3)
+            found = Tensor(apply(name, [self.query, self.key, self.value, *options], made))
+            return found, Tensor(torch.literal("0.0", "f32")).over(self.query, 3)
         scores = self._scores()
         largest = scores.largest(3)
         # A row that is masked as a whole has no largest number: its result is 0.
