@@ -31,12 +31,17 @@ REMEDIES = (
     "fissile-decompose-recurrent-layers",
     "fissile-decompose-recurrent-cells",
     "fissile-decompose-encoder-layers",
+    "fissile-convolve-steps",
+    "fissile-batch-images",
+    "fissile-type-shuffles",
+    "fissile-type-weights",
     "fissile-normalise-instances",
     "fissile-unpack-lists",
     "fissile-differentiate-activations",
     "fissile-differentiate-losses",
     "fissile-differentiate-norms",
     "fissile-differentiate-pools",
+    "fissile-gather-windows",
     "fissile-differentiate-resizes",
     "fissile-differentiate-classes",
     "fissile-attend-backwards",
@@ -126,8 +131,9 @@ _LATE_NAMES = (
 """The ops that `fissile-lower-control-flow` and `fissile-lower-tensor-ops` look at: they pass the input conversion, and are refused on the way to code generation."""
 _CRASHING = (
     b"complex<f32>", b",si8>", b",ui8>", b"xindex>", b"noop_with_empty_axes", b"onnx.Reshape",
+    b"aten.avg_pool", b"aten.conv",
 )  # fmt: skip
-"""Ops of torch on such tensors, constants of index, and such ops of ONNX end IREE, some of them in an assertion or a crash."""
+"""Ops of torch on such tensors, constants of index, such ops of ONNX, and layers over images without a batch dimension end IREE, some of them in an assertion or a crash."""
 _PIPELINE = f"builtin.module({','.join(REMEDIES)})"
 
 

@@ -189,10 +189,11 @@ def windows():
             yield i * KERNEL[1] + j, y * counts[1] + x, place
 
 
-def test_the_patches_of_an_image(tmp_path):
+@pytest.mark.parametrize(("given", "made"), [("?,2,?,?", "?,12,?"), ("?,?,?,?", "?,?,?")])
+def test_the_patches_of_an_image(tmp_path, given, made):
     count = max(number for _, number, _ in windows()) + 1
     words = {"OPERANDS": "%k, %d, %p, %s", "TYPES": ", ".join([LIST] * 4), "OP": "im2col"}
-    text = filled(FOLD, GIVEN="?,2,?,?", MADE="?,12,?", **words)
+    text = filled(FOLD, GIVEN=given, MADE=made, **words)
     entered(tmp_path, text, "aten.im2col", "fissile-unfold-patches")
     x = np.random.default_rng(12).standard_normal((3, 2, *IMAGE)).astype(np.float32)
     x[0, 0, 3, 3] = np.nan

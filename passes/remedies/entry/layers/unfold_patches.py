@@ -51,7 +51,7 @@ class UnfoldPatches(FrontEndRemedy):
     """Writes `aten.im2col` (`F.unfold`) as one slice for each row and each column of the kernel.
 
     A slice holds what one row of the kernel meets, with the stride as its step; the slices of the rows lie one after the other, and so
-    do those of the columns of what they hold. Batch, height and width may be dynamic. IREE 3.13 has no lowering for the op. Run it on
+    do those of the columns of what they hold. All sizes may be dynamic. IREE 3.13 has no lowering for the op. Run it on
     the program as it was imported.
     """
 
@@ -74,7 +74,7 @@ class UnfoldPatches(FrontEndRemedy):
         counts = [one.count(size) for one, size in zip(windows, type_.shape[-2:], strict=True)]
         some = all(count is None or count > 0 for count in counts)
         small = sum(one.size for one in windows) <= _MOST_SLICES
-        return some and small and type_.shape[-3] is not None and type_.element in torch.FLOATS
+        return some and small and type_.element in torch.FLOATS
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         value, windows = op.operands[0], windows_of(list(op.operands)[1:])
