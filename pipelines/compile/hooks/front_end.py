@@ -68,6 +68,7 @@ REMEDIES = (
     "fissile-scale-directions",
     "fissile-expand-attention-masks",
     "fissile-dequantise-products",
+    "fissile-multiply-scaled",
     "fissile-sample-grids",
     "fissile-saturate-casts",
     "fissile-lower-control-flow",
