@@ -27,3 +27,15 @@ func.func @reflected(%x: !torch.vtensor<[2,5],f32>) -> !torch.vtensor<[2,8],f32>
   %r = torch.aten.pad %x, %w, %m, %n : !torch.vtensor<[2,5],f32>, !torch.list<int>, !torch.str, !torch.none -> !torch.vtensor<[2,8],f32>
   return %r : !torch.vtensor<[2,8],f32>
 }
+
+// CHECK-LABEL: @volume
+// CHECK-NOT: reflection_pad3d
+// CHECK: torch.aten.cat {{.*}} -> !torch.vtensor<[2,6,6,7],f32>
+func.func @volume(%x: !torch.vtensor<[2,5,4,3],f32>) -> !torch.vtensor<[2,6,6,7],f32> {
+  %zero = torch.constant.int 0
+  %one = torch.constant.int 1
+  %two = torch.constant.int 2
+  %w = torch.prim.ListConstruct %two, %two, %one, %one, %zero, %one : (!torch.int, !torch.int, !torch.int, !torch.int, !torch.int, !torch.int) -> !torch.list<int>
+  %r = torch.aten.reflection_pad3d %x, %w : !torch.vtensor<[2,5,4,3],f32>, !torch.list<int> -> !torch.vtensor<[2,6,6,7],f32>
+  return %r : !torch.vtensor<[2,6,6,7],f32>
+}

@@ -196,3 +196,23 @@ def test_the_transposed_convolution_of_an_image(tmp_path, dims, dynamic):
         where = (slice(None), *(slice(2 * at, 2 * at + 3) for at in place))
         expected[where] += np.einsum("c,co...->o...", x[(slice(None), *place)], w)
     np.testing.assert_allclose(computed(tmp_path, x, w), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_the_reflecting_pad_of_a_volume(tmp_path, batch):
+    shape, made = (*batch, 2, 5, 4, 3), (*batch, 2, 6, 6, 7)
+    given, padded = (f"!torch.vtensor<[{','.join(map(str, one))}],f32>" for one in (shape, made))
+    text = f"""func.func @main(%x: {given}) -> {padded} {{
+  %zero = torch.constant.int 0
+  %one = torch.constant.int 1
+  %two = torch.constant.int 2
+  %w = torch.prim.ListConstruct %two, %two, %one, %one, %zero, %one : ({", ".join([INT] * 6)}) -> {LIST}
+  %r = torch.aten.reflection_pad3d %x, %w : {given}, {LIST} -> {padded}
+  return %r : {padded}
+}}
+"""
+    entered(tmp_path, text, "aten.reflection_pad3d", "fissile-concatenate-pads")
+    x = np.random.default_rng(8).standard_normal(shape).astype(np.float32)
+    x.flat[0] = np.nan
+    widths = [*[(0, 0)] * (len(shape) - 3), (0, 1), (1, 1), (2, 2)]
+    np.testing.assert_array_equal(computed(tmp_path, x), np.pad(x, widths, mode="reflect"))

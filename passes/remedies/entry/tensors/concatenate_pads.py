@@ -15,12 +15,13 @@ from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType
 
 _CIRCULAR, _REFLECT = "circular", "reflect"
+_REFLECTED = "aten.reflection_pad3d"
 
 
 @register_pass
 @dataclass(frozen=True)
 class ConcatenatePads(FrontEndRemedy):
-    """Writes `aten.pad` with mode circular, and with mode reflect in three dimensions, as a concatenation of slices.
+    """Writes `aten.pad` with mode circular, `aten.reflection_pad3d`, and `aten.pad` with mode reflect in three dimensions as a concatenation of slices.
 
     IREE 3.13 lowers mode reflect in one and two dimensions. Sizes are known, and no width is below 0. Run it on the program as it was
     imported.
@@ -29,7 +30,7 @@ class ConcatenatePads(FrontEndRemedy):
     name: ClassVar[str] = "fissile-concatenate-pads"
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "replaces `aten.pad` with mode circular, and reflect in three dimensions, with concatenated slices (in the input)"
+        "replaces `aten.pad` with mode circular, and reflect in three dimensions (`aten.reflection_pad3d`), with concatenated slices (in the input)"
     )
     repairs: ClassVar[str] = "such paddings, which IREE rejects (FIS421)"
     numbers: ClassVar[str] = "bit-identical"
@@ -76,10 +77,12 @@ def padded(x: ir.Value, dim: int, before: int, after: int, mirrored: bool = True
 
 def _planned(op: ir.Operation) -> tuple[str, dict[int, tuple[int, int]]] | None:
     """The mode, and how much is added before and after each dimension."""
-    if torch.front_end_name(op) != "aten.pad" or len(op.operands) != 4:
+    operands = {"aten.pad": 4, _REFLECTED: 2}
+    name = torch.front_end_name(op)
+    if len(op.operands) != operands.get(name):
         return None
     type_, widths = TensorType.of(op.operands[0]), torch.integers_of(op.operands[1])
-    mode = torch.string_of(op.operands[2])
+    mode = _REFLECT if name == _REFLECTED else torch.string_of(op.operands[2])
     if type_ is None or not widths or len(widths) % 2 or len(widths) > 2 * len(type_.shape):
         return None
     if mode != _CIRCULAR and not (mode == _REFLECT and len(widths) == 6):

@@ -31,7 +31,9 @@ class MultiplyScaled(FrontEndRemedy):
     name: ClassVar[str] = "fissile-multiply-scaled"
     exactness: ClassVar[Exactness] = Exactness.ORDER
     does: ClassVar[str] = "replaces `aten._scaled_mm` with a product in f32 and its scales (in the input)"
-    repairs: ClassVar[str] = "scaled products of 8-bit floats (`torch._scaled_mm`), which IREE rejects (FIS421)"
+    repairs: ClassVar[str] = (
+        "scaled products of 8-bit floats (`torch._scaled_mm`), which IREE rejects (FIS421)"
+    )
     numbers: ClassVar[str] = "sums may be reordered"
     done: ClassVar[str] = "rewrote it as a product in f32 and its scales"
     advice: ClassVar[str] = "rewrite it as a product in f32 and its scales"
