@@ -283,16 +283,16 @@ func.func @f(%x: !torch.vtensor<[3,4],f32>) -> !torch.vtensor<[3,4],f32> {
 define(
     "FIS162",
     "part-left-out",
-    "the numbers will be wrong: IREE leaves out a part of an ONNX op",
+    "the numbers will be wrong: IREE leaves out a part of an ONNX or PyTorch op",
     "An op of an ONNX model has an attribute or an operand that changes its result, and IREE ignores it: the zero points of a QLinearMatMul of "
     "batches of matrices, the scale of the bias of a QLinearConv whose weights have a scale for each channel, the alpha of ONNX Runtime's FusedMatMul, the order of the heads in its RotaryEmbedding of three dimensions, the saturation of a Cast or QuantizeLinear to an 8-bit float, the peepholes of an LSTM, the lengths of the sequences of a recurrent layer and the clip of an RNN, mode = CRD of a DepthToSpace, where MaxPool's Indices are in the whole tensor, and in models of opset 12 or older the sizes of a Split and the dimensions that a Hardmax merges, the "
     "weights in the mean of a SoftmaxCrossEntropyLoss, the end of the last windows of an AveragePool with ceil_mode = 1, the end of the "
-    "tensor where a Slice runs backwards from behind it, the lowest value as border of a MaxPool of integers with other borders before than after (IREE pads with 0), the sign of a negative integer that Pow raises to the power of a float, some places of a Resize. Zero points and peepholes that are 0 change nothing.",
+    "tensor where a Slice runs backwards from behind it, the lowest value as border of a MaxPool of integers with other borders before than after (IREE pads with 0), the sign of a negative integer that Pow raises to the power of a float, some places of a Resize. Zero points and peepholes that are 0 change nothing. Of PyTorch: the default epsilon of an rms_norm, and the windows of several sizes of an adaptive_max_pool2d, which stops when it is run.",
     "IREE 3.13's import of ONNX multiplies the bare integers of a batch; it has a product with zero points only for two matrices. Some of the other "
     "parts it does not read; from others it computes another result.",
     "fissile writes such products and convolutions as DequantizeLinear, MatMul or Conv, and QuantizeLinear (`fissile-dequantise-products`), and clips "
     "before a cast (`fissile-saturate-casts`), and writes pools, slices, rotary embeddings and the factor of a product in a way that IREE reads (`fissile-pool-windows`, `fissile-clamp-slices`, "
-    "`fissile-scale-products`, `fissile-turn-heads`, `fissile-pad-pools`, `fissile-number-elements`, `fissile-shuffle-pixels`, `fissile-slice-parts`, `fissile-flatten-axes`, `fissile-score-classes`, `fissile-raise-integers`), and recurrent layers step by step (`fissile-write-out-layers`). An ONNX model of an opset before 17 is converted to a newer one where that helps. For the others there is no output: rewrite them in the model.",
+    "`fissile-scale-products`, `fissile-turn-heads`, `fissile-pad-pools`, `fissile-number-elements`, `fissile-shuffle-pixels`, `fissile-slice-parts`, `fissile-flatten-axes`, `fissile-score-classes`, `fissile-raise-integers`, `fissile-write-epsilons`, `fissile-gather-windows`), and recurrent layers step by step (`fissile-write-out-layers`). An ONNX model of an opset before 17 is converted to a newer one where that helps. For the others there is no output: rewrite them in the model.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,

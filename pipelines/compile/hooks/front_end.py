@@ -122,6 +122,7 @@ REMEDIES = (
     "fissile-widen-types",
     "fissile-insert-zeros",
     "fissile-strip-signs",
+    "fissile-expand-grids",
     "fissile-convert-mixed-inputs",
 )
 """In this order: what one writes, the next may find."""

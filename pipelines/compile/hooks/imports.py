@@ -180,6 +180,15 @@ def _pools(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Seq
     return found, check_left_out((remedy.named(op), op, "the value of the border") for op in found)
 
 
+def _adaptive(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_left_out
+    from fissile.passes.remedies.entry.pools.gather_windows import GatherWindows, stops
+
+    remedy = GatherWindows()
+    found = [op for op in remedy.found(module) if stops(op)]  # IREE rejects the others, or lowers them
+    return found, check_left_out((remedy.named(op), op, "windows of other sizes") for op in found)
+
+
 def _powers(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.checks.numbers.imported_ops import check_left_out
     from fissile.passes.remedies.entry.standard.raise_integers import RaiseIntegers, is_lowered
@@ -270,6 +279,7 @@ _PARTS = (
     (b"onnx.FusedMatMul", "fissile-scale-products", "alpha"),
     (b"onnx.RotaryEmbedding", "fissile-turn-heads", "the order of the heads"),
     (b"f8E", "fissile-saturate-casts", "the saturation"),
+    (b"aten.rms_norm", "fissile-write-epsilons", "the default epsilon"),
 )
 
 
@@ -317,6 +327,7 @@ _ROWS = (
         _unknown_sizes,
     ),
     _Row((b"onnx.MaxPool",), "fissile-pad-pools", _pools),
+    _Row((b"aten.adaptive_max_pool2d",), "fissile-gather-windows", _adaptive),
     _Row((b"onnx.Pow",), "fissile-raise-integers", _powers),
     _fitting_row(
         ("onnx.Max", "onnx.Min", "onnx.Sign", "aten.maximum", "aten.minimum"),

@@ -13,11 +13,10 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType
+from .write_epsilons import RMS_NORM
 
 _WEIGHTS = 2
 """The operand's number. The shape is the one before."""
-_LEAST = 2.0**-23
-"""What PyTorch adds to the mean by default: it computes in f32. IREE 3.13 adds 2**-52, f64's."""
 
 
 @register_pass
@@ -40,7 +39,7 @@ class TypeWeights(FrontEndRemedy):
     advice: ClassVar[str] = "give its weights the sizes that it normalises"
 
     def fits(self, op: ir.Operation) -> bool:
-        if torch.front_end_name(op) != "aten.rms_norm" or len(op.operands) != 4 or len(op.results) != 1:
+        if torch.front_end_name(op) != RMS_NORM or len(op.operands) != 4 or len(op.results) != 1:
             return False
         given, weights, shape = _types(op)
         if given is None or weights is None or shape is None or None not in weights.shape:
@@ -56,9 +55,7 @@ class TypeWeights(FrontEndRemedy):
         operands = list(op.operands)
         typed = TensorType(tuple(shape), weights.element).ir_type()
         operands[_WEIGHTS] = torch.cast(operands[_WEIGHTS], typed)
-        if torch.is_none(operands[-1]):
-            operands[-1] = torch.real(_LEAST)
-        return [torch.apply("aten.rms_norm", operands, op.results[0].type)]
+        return [torch.apply(RMS_NORM, operands, op.results[0].type)]
 
 
 def _types(op: ir.Operation) -> tuple[TensorType | None, TensorType | None, list[int] | None]:

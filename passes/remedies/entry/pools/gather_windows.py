@@ -12,7 +12,7 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
-from ..front_end import FrontEndRemedy
+from ..front_end import FRONT_END_OP, FrontEndRemedy
 from ..tensors.values import as_boolean, inserted, size_of, type_of, without
 from ..torch_ops import TensorType, apply
 
@@ -28,15 +28,19 @@ class GatherWindows(FrontEndRemedy):
 
     A window that is smaller than the others repeats its last element, which changes no maximum. Of equal elements the first one's index is
     given, of several NaN the last one's, as in PyTorch. Sizes may be dynamic, and an image may have no batch dimension. IREE 3.13 lowers the op only
-    where all windows have one size, and knows it. Run it on the program as it was imported.
+    where all windows have one size, and knows it; of known sizes that do not divide it makes a program that stops whenever it is run (FIS162). Run it
+    on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-gather-windows"
+    cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS162")
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
         "replaces `aten.adaptive_max_pool2d` with windows of several or unknown sizes with gathers and maxima (in the input)"
     )
-    repairs: ClassVar[str] = "`aten.adaptive_max_pool2d` over such windows, which IREE rejects (FIS421)"
+    repairs: ClassVar[str] = (
+        "`aten.adaptive_max_pool2d` over such windows, which IREE rejects (FIS421), or makes stop when it is run (FIS162)"
+    )
     numbers: ClassVar[str] = "bit-identical"
     done: ClassVar[str] = "rewrote it as gathers of its windows"
     advice: ClassVar[str] = "rewrite it as gathers of its windows"
@@ -65,6 +69,15 @@ class GatherWindows(FrontEndRemedy):
             index = _numbered(windows, value, line, index, width)
         assert index is not None
         return [torch.cast(one, result.type) for one, result in zip((value, index), op.results, strict=True)]
+
+
+def stops(op: ir.Operation) -> bool:
+    """Whether IREE 3.13 accepts ``op``, which `GatherWindows` fits, though its windows have several sizes."""
+    given = TensorType.of(op.operands[0])
+    sizes, counts = (given.shape[-_DIMS:] if given else ()), [torch.integer_of(one) for one in _counts(op)]
+    return all(size is not None and count for size, count in zip(sizes, counts, strict=False)) and any(
+        (size or 0) % (count or 1) for size, count in zip(sizes, counts, strict=False)
+    )
 
 
 def _counts(op: ir.Operation) -> list[ir.Value]:
