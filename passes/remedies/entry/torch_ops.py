@@ -22,7 +22,7 @@ OPERATOR = "torch.operator"
 ONNX_ATTRIBUTE = "torch.onnx."
 """What the names of an ONNX op's attributes begin with."""
 
-NUMBERS = {"ui8": 0, "si8": 1, "si16": 2, "si32": 3, "si64": 4, "f16": 5, "f32": 6, "bf16": 15}
+NUMBERS = {"ui8": 0, "si8": 1, "si16": 2, "si32": 3, "si64": 4, "f16": 5, "f32": 6, "f64": 7, "bf16": 15}
 """Element type -> PyTorch's number for it (c10/core/ScalarType.h)."""
 FLOATS = {"bf16": 16, "f16": 16, "f32": 32}
 """Element type -> its bits; f64 becomes f32 in IREE's import."""

@@ -5,12 +5,14 @@ Only where stock IREE has refused the program: what it lowers itself stays as it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.containment import contained
+from fissile.passes.iree.flags import IN_F64
 from fissile.passes.iree.messages import FRONT_END_LEFT
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 REMEDIES = (
     "fissile-refine-sizes",
     "fissile-rename-torch-ops",
+    "fissile-narrow-doubles",
     "fissile-decompose-bitcast",
     "fissile-decompose-diff",
     "fissile-split-by-slices",
@@ -51,11 +54,13 @@ REMEDIES = (
     "fissile-unfold-patches",
     "fissile-fold-patches",
     "fissile-write-out-losses",
+    "fissile-promote-operands",
     "fissile-widen-unsigned",
     "fissile-rewrite-scalar-operands",
     "fissile-decompose-elementwise",
     "fissile-decompose-ffts",
     "fissile-decompose-complex",
+    "fissile-join-parts",
     "fissile-fold-windows",
     "fissile-decompose-special-functions",
     "fissile-decompose-squeeze",
@@ -114,6 +119,8 @@ REMEDIES = (
     "fissile-write-activations",
     "fissile-select-marked",
     "fissile-raise-integers",
+    "fissile-raise-by-squaring",
+    "fissile-multiply-bytes",
     "fissile-reshape-empty",
     "fissile-transform-signals",
     "fissile-wrap-pads",
@@ -137,20 +144,27 @@ _CRASHING = (
 )  # fmt: skip
 """Ops of torch on such tensors, constants of index, such ops of ONNX, and layers over images without a batch dimension end IREE, some of them in an assertion or a crash."""
 _PIPELINE = f"builtin.module({','.join(REMEDIES)})"
+"""Ops of torch on such tensors, constants of index, and such ops of ONNX end IREE, some of them in an assertion or a crash."""
+_OF_NARROW_FLOATS = "fissile-narrow-doubles"
+"""Changes numbers where IREE computes f64 as such."""
 
 
-def rewritten(module: Module, message: str) -> tuple[Finding, ...]:
-    """Rewrites ``module``, which no phase has changed, in place; FIS421 for each kind of op, with IREE's ``message``."""
+def rewritten(module: Module, message: str, flags: Sequence[str] = ()) -> tuple[Finding, ...]:
+    """Rewrites ``module``, which no phase has changed, in place; FIS421 for each kind of op, with IREE's ``message``.
+
+    ``flags`` are those of the session.
+    """
     from ...pass_runner import run_pipeline
 
     found: list[Finding] = []
-    run_pipeline(_PIPELINE, module.op, report=found.append)
+    chosen = [name for name in REMEDIES if name != _OF_NARROW_FLOATS or IN_F64 not in flags]
+    run_pipeline(f"builtin.module({','.join(chosen)})", module.op, report=found.append)
     return tuple(finding.with_(stock=quoted(message)) for finding in found)
 
 
-def can_enter(module: Module, message: str) -> bool:
+def can_enter(module: Module, message: str, flags: Sequence[str] = ()) -> bool:
     """Whether `rewritten` changes anything; tried on a clone."""
-    return bool(contained("ops of the front end", lambda: rewritten(module.clone(), message), ()))
+    return bool(contained("ops of the front end", lambda: rewritten(module.clone(), message, flags), ()))
 
 
 def has_refused_ops(module: Module) -> bool:
