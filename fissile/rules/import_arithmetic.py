@@ -364,3 +364,30 @@ func.func @f(%x: tensor<1x5x5x2xi8>) -> tensor<1x3x5x2xi32> {
 """,
     ),
 )
+define(
+    "FIS218",
+    "converted-before-comparison",
+    "the numbers may be wrong: IREE rounds the operand of a threshold before it compares it",
+    "aten.threshold_backward, the gradient of ReLU, passes the incoming gradient on where the operand is above the threshold. IREE computes in the type of the gradient: "
+    "if that is an integer, 0.9 and a threshold of 0.5 are both 0, and the gradient is lost; if it has fewer bits, operands next to the threshold are rounded to it.",
+    "IREE 3.13's import (torch-mlir) converts all operands to the type of the result, which is that of the gradient.",
+    "fissile compares the operand in its own type (`fissile-compare-before-conversion`). In the model, give the gradient the type of the operand.",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%g: !torch.vtensor<[4],si64>, %x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],si64> {
+  %half = torch.constant.float 5.000000e-01
+  %r = torch.aten.threshold_backward %g, %x, %half : !torch.vtensor<[4],si64>, !torch.vtensor<[4],f32>, !torch.float -> !torch.vtensor<[4],si64>
+  return %r : !torch.vtensor<[4],si64>
+}
+""",
+        """\
+func.func @f(%g: !torch.vtensor<[4],f32>, %x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %half = torch.constant.float 5.000000e-01
+  %r = torch.aten.threshold_backward %g, %x, %half : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>, !torch.float -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+""",
+    ),
+)

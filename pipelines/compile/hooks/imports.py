@@ -93,17 +93,6 @@ def _sums(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequ
     return found, check_sums(found)
 
 
-def _fitting(
-    check: str, remedy: str, module: ir.Operation, gpu: bool
-) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
-    """What ``check`` says of the ops that ``remedy`` fits."""
-    from fissile.passes.checks.numbers import imported_ops
-
-    fitting = cast("FrontEndRemedy", find_pass(remedy)())
-    found = fitting.found(module)
-    return found, getattr(imported_ops, check)((fitting.named(op), op) for op in found)
-
-
 def _left_out(
     names: Sequence[str], module: ir.Operation, gpu: bool
 ) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
@@ -123,6 +112,17 @@ def _part(
     fitting = cast("FrontEndRemedy", find_pass(remedy)())
     found = fitting.found(module)
     return found, check_left_out((fitting.named(op), op, what) for op in found)
+
+
+def _fitting(
+    check: str, remedy: str, module: ir.Operation, gpu: bool
+) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    """What ``check`` says of the ops that ``remedy`` fits."""
+    from fissile.passes.checks.numbers import imported_ops
+
+    fitting = cast("FrontEndRemedy", find_pass(remedy)())
+    found = fitting.found(module)
+    return found, getattr(imported_ops, check)((fitting.named(op), op) for op in found)
 
 
 def _crashes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
@@ -283,21 +283,29 @@ _PARTS = (
 )
 
 
+_FITTING = (
+    ((b"aten.constant_pad_nd", b"aten.pad", b"onnx.Pad"), "fissile-crop-before-padding", "check_crops"),
+    ((b",ui8>",), "fissile-widen-unsigned", "check_unsigned"),
+    ((b"onnx.Max", b"onnx.Min", b"onnx.Sign", b"aten.maximum", b"aten.minimum"), "fissile-keep-nans", "check_nans"),
+    (
+        (b"_dot_product_attention", b"_dot_product_flash_attention_for_cpu"),
+        "fissile-clear-masked-rows",
+        "check_masked_rows",
+    ),
+    ((b"aten.threshold_backward",), "fissile-compare-before-conversion", "check_thresholds"),
+)
+"""Wherever a program has an op that the remedy fits."""
+
+
 def _left_out_row(names: Sequence[str], remedy: str) -> _Row:
     return _Row(tuple(name.encode() for name in names), remedy, partial(_left_out, names))
-
-
-def _fitting_row(names: Sequence[str], remedy: str, check: str) -> _Row:
-    return _Row(tuple(name.encode() for name in names), remedy, partial(_fitting, check, remedy))
 
 
 _ROWS = (
     _Row((b"broadcast_in_dim",), "fissile-order-broadcast-dims", _broadcasts),
     _Row((b"dot", b"convolution"), "fissile-widen-operands", _products),
     _Row((b"pad",), "fissile-join-pads", _pads),
-    _fitting_row(
-        ("aten.constant_pad_nd", "aten.pad", "onnx.Pad"), "fissile-crop-before-padding", "check_crops"
-    ),
+    *(_Row(names, remedy, partial(_fitting, check, remedy)) for names, remedy, check in _FITTING),
     *(_left_out_row(names, remedy) for names, remedy in _LEFT_OUT),
     _Row((b"onnx.QLinearConv",), "fissile-dequantise-products", _crashes),
     *(_Row((name,), remedy, partial(_part, remedy, what)) for name, remedy, what in _PARTS),
@@ -308,7 +316,6 @@ _ROWS = (
         _reshapes,
     ),
     _Row((b"aten.instance_norm", b"onnx.InstanceNormalization"), "fissile-normalise-instances", _norms),
-    _fitting_row((",ui8>",), "fissile-widen-unsigned", "check_unsigned"),
     _Row(
         (b"onnx.Mod", b"onnx.Div", b"aten.remainder.int", b"aten.fmod.int"),
         "fissile-divide-sizes",
@@ -329,16 +336,6 @@ _ROWS = (
     _Row((b"onnx.MaxPool",), "fissile-pad-pools", _pools),
     _Row((b"aten.adaptive_max_pool2d",), "fissile-gather-windows", _adaptive),
     _Row((b"onnx.Pow",), "fissile-raise-integers", _powers),
-    _fitting_row(
-        ("onnx.Max", "onnx.Min", "onnx.Sign", "aten.maximum", "aten.minimum"),
-        "fissile-keep-nans",
-        "check_nans",
-    ),
-    _fitting_row(
-        ("_dot_product_attention", "_dot_product_flash_attention_for_cpu"),
-        "fissile-clear-masked-rows",
-        "check_masked_rows",
-    ),
     # Bytecode spells no type; there an op shows that may have such an operand.
     _Row((b"i48", b"conv2d", b"conv3d"), "fissile-extend-constants", _wide_constants, _TOSA),
     _Row((b"reduce_max", b"reduce_min", b"max_pool2d"), "fissile-keep-infinities", _extremes, _TOSA),
@@ -352,7 +349,7 @@ _ROWS = (
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS199, FIS209, FIS210, FIS211 and FIS219 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS199, FIS209, FIS210, FIS211, FIS218 and FIS219 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """
