@@ -98,7 +98,7 @@ class CompileRun:
         if self._refused is not None:
             from .hooks import front_end
 
-            self.entered = front_end.rewritten(module, self._refused, self.session.flags)
+            self.entered = front_end.rewritten(module, self._refused, self.request.flags)
         stop_on_recursion(module, self.request.compile_to)
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
             stop_on_leftovers(module)
@@ -164,7 +164,7 @@ class CompileRun:
             return False
         from .hooks import front_end
 
-        return front_end.can_enter(self.parse(), refused, self.session.flags)
+        return front_end.can_enter(self.parse(), refused, self.request.flags)
 
     def keep_origin(self, module: Module, reported: Iterable[Finding]) -> None:
         """Keeps a copy of ``module``, which has just reached the phase that boundaries are placed at."""

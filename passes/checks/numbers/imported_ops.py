@@ -241,7 +241,10 @@ def check_thresholds(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]
     """FIS218 of each op, with what its front end calls it."""
     what = "to the type of the gradient before it compares it"
     label = "the gradient has another type than the operand"
-    return [_finding("FIS218", op, f"IREE converts the operand of {name} {what}", label, name) for name, op in found]
+    return [
+        _finding("FIS218", op, f"IREE converts the operand of {name} {what}", label, name)
+        for name, op in found
+    ]
 
 
 def check_constants(found: Iterable[ir.Operation]) -> list[Finding]:

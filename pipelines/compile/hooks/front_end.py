@@ -12,7 +12,7 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.containment import contained
-from fissile.passes.iree.flags import IN_F64
+from fissile.passes.iree.flags import IN_F64, one_word_each
 from fissile.passes.iree.messages import FRONT_END_LEFT
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
@@ -152,14 +152,19 @@ _OF_NARROW_FLOATS = "fissile-narrow-doubles"
 def rewritten(module: Module, message: str, flags: Sequence[str] = ()) -> tuple[Finding, ...]:
     """Rewrites ``module``, which no phase has changed, in place; FIS421 for each kind of op, with IREE's ``message``.
 
-    ``flags`` are those of the session.
+    ``flags`` are those of the command line.
     """
     from ...pass_runner import run_pipeline
 
     found: list[Finding] = []
-    chosen = [name for name in REMEDIES if name != _OF_NARROW_FLOATS or IN_F64 not in flags]
+    chosen = [name for name in REMEDIES if name != _OF_NARROW_FLOATS or not _keeps_doubles(flags)]
     run_pipeline(f"builtin.module({','.join(chosen)})", module.op, report=found.append)
     return tuple(finding.with_(stock=quoted(message)) for finding in found)
+
+
+def _keeps_doubles(flags: Sequence[str]) -> bool:
+    name = IN_F64.split("=")[0]
+    return any(one in (IN_F64, f"{name}=0") for one in one_word_each(flags))
 
 
 def can_enter(module: Module, message: str, flags: Sequence[str] = ()) -> bool:

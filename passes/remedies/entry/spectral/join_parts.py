@@ -27,14 +27,22 @@ class JoinParts(FrontEndRemedy):
 
     name: ClassVar[str] = "fissile-join-parts"
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "writes `aten.view_as_complex` of unknown sizes as `aten.complex` of two slices (in the input)"
-    repairs: ClassVar[str] = "`aten.view_as_complex` of a tensor whose last size is not known, which IREE rejects (FIS421)"
+    does: ClassVar[str] = (
+        "writes `aten.view_as_complex` of unknown sizes as `aten.complex` of two slices (in the input)"
+    )
+    repairs: ClassVar[str] = (
+        "`aten.view_as_complex` of a tensor whose last size is not known, which IREE rejects (FIS421)"
+    )
     numbers: ClassVar[str] = "bit-identical"
     done: ClassVar[str] = "wrote it as complex numbers of two slices"
     advice: ClassVar[str] = "write it as complex numbers of two slices"
 
     def fits(self, op: ir.Operation) -> bool:
-        if torch.front_end_name(op) != "aten.view_as_complex" or len(op.operands) != 1 or len(op.results) != 1:
+        if (
+            torch.front_end_name(op) != "aten.view_as_complex"
+            or len(op.operands) != 1
+            or len(op.results) != 1
+        ):
             return False
         given, made = TensorType.of(op.operands[0]), TensorType.of(op.results[0])
         if given is None or made is None or not given.shape or given.shape[-1] is not None:

@@ -48,7 +48,9 @@ class NarrowDoubles(FrontEndRemedy):
         if not any(map(_is_double, values)) or op.name.startswith("torch.vtensor") or any(op.regions):
             return False
         name = torch.front_end_name(op)
-        if name not in _COUNTS and any(torch.integer_of(value) == torch.NUMBERS[_WIDE] for value in op.operands):
+        if name not in _COUNTS and any(
+            torch.integer_of(value) == torch.NUMBERS[_WIDE] for value in op.operands
+        ):
             return False
         if any(_fits(one, op) for one in _others()):
             return False

@@ -19,10 +19,16 @@ _ALWAYS = (
     "aten.topk", "onnx.Abs", "onnx.Clip", "onnx.Div", "onnx.MaxPool", "onnx.Mod",
 )  # fmt: skip
 _MIXED = (
-    "aten.add.Scalar", "aten.maximum", "aten.minimum", "aten.mul.Scalar", "aten.mul.Tensor", "aten.rsub.Scalar", "aten.sub.Scalar", "aten.where.self",
-    "aten.cat",
+    "aten.add.Scalar", "aten.addcdiv", "aten.addcmul", "aten.bitwise_and.Tensor", "aten.bitwise_left_shift.Tensor", "aten.bitwise_or.Tensor",
+    "aten.bitwise_xor.Tensor", "aten.cat", "aten.copysign.Tensor", "aten.fmax", "aten.fmin", "aten.fmod.Tensor", "aten.maximum", "aten.minimum",
+    "aten.mul.Scalar", "aten.mul.Tensor", "aten.pow.Tensor_Tensor", "aten.remainder.Scalar", "aten.rsub.Scalar", "aten.sub.Scalar",
+    "aten.threshold_backward", "aten.where.ScalarOther", "aten.where.ScalarSelf", "aten.where.self",
 )  # fmt: skip
 """Wrong only where the result has another type, to which the operand is converted."""
+_COMPARED = tuple(
+    f"aten.{name}.{form}" for name in ("eq", "ge", "gt", "le", "lt", "ne") for form in ("Scalar", "Tensor")
+)
+"""Wrong only where the other operand has another type, a number that is no integer among them."""
 _LIST = "torch.prim.ListConstruct"
 _UNSIGNED, _WIDE = "ui8", "si32"
 _CASTS = ("aten._to_copy", "aten.to.dtype", "onnx.Cast", "onnx.CastLike", "prims.convert_element_type")
@@ -57,6 +63,8 @@ class WidenUnsigned(FrontEndRemedy):
         name = torch.front_end_name(op)
         if name in _CASTS:
             return _makes_bytes(op)
+        if name in _COMPARED:
+            return len(op.operands) == 2 and _compares_types(*op.operands)
         if name not in _ALWAYS and name not in _MIXED or not op.results:
             return False
         made = torch.TensorType.of(op.results[0])
@@ -92,6 +100,13 @@ def _makes_bytes(op: ir.Operation) -> bool:
     if given is None or made is None or made.element != _UNSIGNED:
         return False
     return given.element in (*torch.FLOATS, "f64")
+
+
+def _compares_types(one: ir.Value, other: ir.Value) -> bool:
+    if str(other.type) == "!torch.float":
+        return _is_unsigned(one)
+    types = torch.TensorType.of(one), torch.TensorType.of(other)
+    return None not in types and (_is_unsigned(one) != _is_unsigned(other))
 
 
 def _is_list(value: ir.Value) -> bool:
