@@ -14,14 +14,15 @@ from .. import torch_ops as torch
 from ..front_end import FRONT_END_OP, FrontEndRemedy
 
 _ALWAYS = (
-    "aten.abs", "aten.argsort", "aten.atan2", "aten.div.Scalar", "aten.div.Scalar_mode", "aten.div.Tensor", "aten.div.Tensor_mode", "aten.floor_divide",
+    "aten.abs", "aten.argsort", "aten.atan2", "aten.clamp.Tensor", "aten.clamp_min.Tensor", "aten.fmod.Tensor", "aten.mean", "aten.neg", "aten.reciprocal",
+    "aten.div.Scalar", "aten.div.Scalar_mode", "aten.div.Tensor", "aten.div.Tensor_mode", "aten.floor_divide",
     "aten.floor_divide.Scalar", "aten.max", "aten.prod", "aten.prod.dim_int", "aten.remainder.Tensor", "aten.sort", "aten.sum", "aten.sum.dim_IntList",
     "aten.topk", "onnx.Abs", "onnx.Clip", "onnx.Div", "onnx.MaxPool", "onnx.Mod",
 )  # fmt: skip
 _MIXED = (
     "aten.add.Scalar", "aten.addcdiv", "aten.addcmul", "aten.bitwise_and.Tensor", "aten.bitwise_left_shift.Tensor", "aten.bitwise_or.Tensor",
-    "aten.bitwise_xor.Tensor", "aten.cat", "aten.copysign.Tensor", "aten.fmax", "aten.fmin", "aten.fmod.Tensor", "aten.maximum", "aten.minimum",
-    "aten.mul.Scalar", "aten.mul.Tensor", "aten.pow.Tensor_Tensor", "aten.remainder.Scalar", "aten.rsub.Scalar", "aten.sub.Scalar",
+    "aten.bitwise_xor.Tensor", "aten.cat", "aten.copysign.Tensor", "aten.fmax", "aten.fmin", "aten.maximum", "aten.minimum",
+    "aten.mul.Scalar", "aten.mul.Tensor", "aten.pow.Tensor_Tensor", "aten.remainder.Scalar", "aten.rsub.Scalar", "aten.stack", "aten.sub.Scalar",
     "aten.threshold_backward", "aten.where.ScalarOther", "aten.where.ScalarSelf", "aten.where.self",
 )  # fmt: skip
 """Wrong only where the result has another type, to which the operand is converted."""
