@@ -261,13 +261,8 @@ _LEFT_OUT = (
     (("onnx.SoftmaxCrossEntropyLoss",), "fissile-score-classes"),
     (("onnx.LSTM", "onnx.GRU", "onnx.RNN"), "fissile-write-out-layers"),
     # These no remedy fits: they are reported, and nothing is written.
-    (
-        ("onnx.Resize", "onnx.SpaceToDepth", "onnx.Upsample"),
-        "fissile-pool-windows",
-    ),
+    (("onnx.Resize", "onnx.SpaceToDepth", "onnx.Upsample"), "fissile-pool-windows"),
 )
-
-
 _ALWAYS = (
     ("aten.leaky_relu_backward", "fissile-differentiate-activations", "check_slopes"),
     ("aten.hardtanh_backward", "fissile-differentiate-activations", "check_borders"),
@@ -286,7 +281,11 @@ _PARTS = (
 _FITTING = (
     ((b"aten.constant_pad_nd", b"aten.pad", b"onnx.Pad"), "fissile-crop-before-padding", "check_crops"),
     ((b",ui8>",), "fissile-widen-unsigned", "check_unsigned"),
-    ((b"onnx.Max", b"onnx.Min", b"onnx.Sign", b"aten.maximum", b"aten.minimum"), "fissile-keep-nans", "check_nans"),
+    (
+        (b"onnx.Max", b"onnx.Min", b"onnx.Sign", b"aten.maximum", b"aten.minimum"),
+        "fissile-keep-nans",
+        "check_nans",
+    ),
     (
         (b"_dot_product_attention", b"_dot_product_flash_attention_for_cpu"),
         "fissile-clear-masked-rows",
