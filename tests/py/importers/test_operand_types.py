@@ -272,3 +272,103 @@ def called(vmfb, source, inputs):
     answer = runtimes.run(vmfb, signatures_of_source(source)["main"], inputs, runtime)
     assert isinstance(answer, list), answer
     return answer
+
+
+PROMOTED = {
+    "aten.clamp": ("x", -2.5, 2.5), "aten.clamp_max": ("x", 1.5), "aten.clamp_min": ("x", 0.5), "aten.clamp_min.Tensor": ("x", "y"),
+    "aten.logit": ("x", 0.01), "aten.copysign.Scalar": ("x", -1.0), "aten.copysign.Tensor": ("x", "y"), "aten.fmod.Scalar": ("x", 1.5),
+    "aten.fmod.Tensor": ("x", "y"), "aten.hypot": ("x", "y"), "aten.log10": ("x",), "aten.pow.Tensor_Scalar": ("x", 1.5),
+    "aten.pow.Tensor_Tensor": ("x", "y"), "aten.remainder.Tensor": ("x", "y"), "aten.sinc": ("x",), "aten.special_entr": ("x",), "aten.xlogy.Tensor": ("x", "y"),
+}  # fmt: skip
+"""Op -> its operands: x is of integers, y of floats."""
+
+
+def test_promoted_operands_compute_what_floats_do(tmp_path):
+    """Each op of integers, beside the same op of the floats that they are, in one program."""
+    integers, floats = tensor(6, "si32"), tensor(6, "f32")
+    lines, results = [], []
+    for number, (name, operands) in enumerate(PROMOTED.items()):
+        for form, of_x in (("i", integers), ("f", floats)):
+            values, types = [], []
+            for place, one in enumerate(operands):
+                if isinstance(one, float):
+                    lines.append(f"  %c{form}{number}_{place} = torch.constant.float {one:e}")
+                values.append(
+                    {"x": f"%{form}", "y": "%y"}.get(one, f"%c{form}{number}_{place}")
+                    if isinstance(one, str)
+                    else f"%c{form}{number}_{place}"
+                )
+                types.append({"x": of_x, "y": floats}[one] if isinstance(one, str) else "!torch.float")
+            known = f"torch.{name}"
+            lines.append(_op(f"%r{form}{number}", known, values, types, floats))
+            results.append(f"%r{form}{number}")
+    made = ", ".join([floats] * len(results))
+    text = (
+        f"func.func @main(%i: {integers}, %f: {floats}, %y: {floats}) -> ({made}) attributes {{torch.assume_strict_symbolic_shapes}} {{\n"
+        + "\n".join(lines)
+        + f"\n  return {', '.join(results)} : {made}\n}}\n"
+    )
+    status, findings = compiled(tmp_path, text, "--guard=off")
+    assert status == 0, findings
+    (tmp_path / "entered.mlir").write_text(text)
+    x = np.array([1, 2, 3, 7, 40, 1000], np.int32)
+    y = np.array([0.5, 1.5, -2.5, 3, 0.25, 2], np.float32)
+    answers = all_computed(tmp_path, x, x.astype(np.float32), y)
+    for name, of_integers, of_floats in zip(PROMOTED, answers[::2], answers[1::2], strict=True):
+        np.testing.assert_array_equal(of_integers, of_floats, err_msg=name)
+
+
+_IN_DIALECT = Session(built.CPU).context
+
+
+def _op(result, name, values, types, made):
+    known = _IN_DIALECT.is_registered_operation(name)
+    if known:
+        return f"  {result} = {name} {', '.join(values)} : {', '.join(types)} -> {made}"
+    return f'  {result} = torch.operator "{name}"({", ".join(values)}) : ({", ".join(types)}) -> {made}'
+
+
+COMPARED = [f"aten.{name}.Tensor" for name in ("eq", "ge", "gt", "le", "lt", "ne")]
+OF_BYTES = {
+    **{name: ("si32", "i1") for name in COMPARED}, **{f"aten.bitwise_{name}.Tensor": ("si32", "si32") for name in ("and", "or", "xor")},
+    "aten.fmax": ("f32", "f32"), "aten.fmin": ("f32", "f32"), "aten.maximum": ("f32", "f32"), "aten.clamp_min.Tensor": ("ui8", "ui8"), "aten.fmod.Tensor": ("ui8", "ui8"),
+    "aten.copysign.Tensor": ("f32", "f32"), "aten.pow.Tensor_Tensor": ("f32", "f32"), "aten.neg": (None, "ui8"), "aten.reciprocal": (None, "f32"),
+}  # fmt: skip
+"""Op of a tensor of unsigned bytes -> the types of its other operand and of its result."""
+
+
+def test_ops_of_unsigned_bytes_compute_what_wider_integers_do(tmp_path):
+    """Each op of bytes above 127, beside the same op of the 32-bit integers that they are, in one program."""
+    lines, results, made = [], [], []
+    given = {one: tensor(6, one) for one in ("ui8", "si32", "f32")}
+    for number, (name, (other, result)) in enumerate(OF_BYTES.items()):
+        for form in ("ui8", "si32"):
+            types = (
+                [given[form]] if other is None else [given[form], given[form if other == "ui8" else other]]
+            )
+            second = {"ui8": f"%y_{form}", "si32": "%y_si32", "f32": "%y_f32"}.get(other or "", "")
+            values = [f"%x_{form}"] if other is None else [f"%x_{form}", second]
+            of_result = tensor(6, form if result == "ui8" else result)
+            lines.append(_op(f"%r{form}{number}", f"torch.{name}", values, types, of_result))
+            results.append(f"%r{form}{number}")
+            made.append(of_result)
+    heads = ", ".join(f"%{name}_{one}: {given[one]}" for name in "xy" for one in given)
+    text = (
+        f"func.func @main({heads}) -> ({', '.join(made)}) attributes {{torch.assume_strict_symbolic_shapes}} {{\n"
+        + "\n".join(lines)
+        + f"\n  return {', '.join(results)} : {', '.join(made)}\n}}\n"
+    )
+    status, findings = compiled(tmp_path, text, "--guard=off")
+    assert status == 0, findings
+    assert {"FIS165"} <= {one["code"] for one in findings}
+    (tmp_path / "entered.mlir").write_text(text)
+    x = np.array([200, 255, 3, 128, 127, 10], np.uint8)
+    y = np.array([100, 255, 130, 7, 200, 3], np.uint8)
+    answers = all_computed(tmp_path, *(one.astype(ELEMENTS[kind]) for one in (x, y) for kind in given))
+    for name, of_bytes, of_integers in zip(OF_BYTES, answers[::2], answers[1::2], strict=True):
+        wanted = (
+            of_integers.astype(np.uint8)
+            if of_bytes.dtype.itemsize < of_integers.dtype.itemsize
+            else of_integers
+        )
+        np.testing.assert_array_equal(of_bytes.view(wanted.dtype), wanted, err_msg=name)

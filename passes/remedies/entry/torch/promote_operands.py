@@ -15,10 +15,9 @@ from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType
 
 _PROMOTING = (
-    "aten.clamp", "aten.clamp.Tensor", "aten.clamp_max", "aten.clamp_max.Tensor", "aten.clamp_min", "aten.clamp_min.Tensor", "aten.copysign.Scalar",
-    "aten.copysign.Tensor", "aten.digamma", "aten.erfc", "aten.erfinv", "aten.fmod.Scalar", "aten.fmod.Tensor", "aten.hypot", "aten.lgamma",
-    "aten.log10", "aten.logit", "aten.logsumexp", "aten.pow.Tensor_Scalar", "aten.pow.Tensor_Tensor", "aten.remainder.Tensor", "aten.sinc", "aten.special_entr",
-    "aten.xlogy.Scalar_Other", "aten.xlogy.Tensor",
+    "aten.clamp", "aten.clamp_max", "aten.clamp_min", "aten.clamp_min.Tensor", "aten.copysign.Scalar", "aten.copysign.Tensor", "aten.fmod.Scalar",
+    "aten.fmod.Tensor", "aten.hypot", "aten.log10", "aten.logit", "aten.pow.Tensor_Scalar", "aten.pow.Tensor_Tensor", "aten.remainder.Tensor", "aten.sinc",
+    "aten.special_entr", "aten.xlogy.Tensor",
 )  # fmt: skip
 """Ops that PyTorch computes in the type of their result."""
 _INTEGERS = ("i1", "ui8", "si8", "si16", "si32", "si64")
