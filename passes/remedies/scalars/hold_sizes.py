@@ -29,9 +29,7 @@ class HoldSizes(Remedy):
     name: ClassVar[str] = "fissile-hold-sizes"
     cures: ClassVar[tuple[str, ...]] = ("FIS104",)
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = (
-        "adds a `util.optimization_barrier` to 64-bit quotients that the sizes of tensors depend on"
-    )
+    does: ClassVar[str] = "keeps 64-bit quotients that the sizes of tensors depend on out of dispatches"
     repairs: ClassVar[str] = (
         "dispatches into which IREE moves 64-bit divisions of dynamic sizes, for SPIR-V targets without 64-bit types"
     )
