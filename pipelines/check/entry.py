@@ -172,10 +172,7 @@ class CheckRun:
         if refused or contained("ops of the front end", lambda: front_end.has_refused_ops(module), False):
             module = self._parsed(session)
             message = refused.message if refused else ""
-            flags = self.flags
-            entered = contained(
-                "ops of the front end", lambda: front_end.rewritten(module, message, flags), ()
-            )
+            entered = contained("front-end ops", lambda: front_end.rewritten(module, message, self.flags), ())
             self.entered = tuple(suggested(one, "`fissile compile` applies it") for one in entered)
             if refused and not entered:
                 raise refused
