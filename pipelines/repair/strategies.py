@@ -139,7 +139,9 @@ def _flat_sums(case: Situation) -> Iterator[tuple[Edit, ...]]:
 
 
 def _expanded(case: Situation) -> Iterator[tuple[Edit, ...]]:
-    """Alone, and without vectors: 64-bit integers have none on SPIR-V."""
+    """Alone, and without vectors: 64-bit integers have none on SPIR-V. Constants that it has none of, in memory."""
+    if held := case.each("fissile-hold-constants"):
+        yield held
     if expanded := case.each("fissile-expand-scalars"):
         yield expanded
         yield (*expanded, *edits(BY_ELEMENT, case.fits(BY_ELEMENT)))
@@ -268,8 +270,8 @@ STRATEGIES: tuple[Strategy, ...] = (
     ),
     Strategy(
         NOT_GENERATED,
-        "a body has an op that a target lacks",
-        "expand it; then also read by element",
+        "an op or a constant that a target lacks",
+        "expand or store it; then also by element",
         _expanded,
     ),
     Strategy((), "producers are unrolled over narrow elements", "boundaries behind those", _unrolled),
