@@ -147,7 +147,8 @@ def judged(program: Path, target: str) -> dict:
     elif (
         stock.vmfb != own.vmfb and not own.codes and program.suffix != ".onnx"
     ):  # fissile's import has places
-        notes.append("WORSE: changed without a finding")
+        if not _varies(program, target, stock.vmfb):
+            notes.append("WORSE: changed without a finding")
     if own.vmfb is not None and own.numbers not in (RIGHT, "not run"):
         notes.append(("WORSE: " if stock.numbers == RIGHT else "wrong too: ") + own.numbers)
     elif stock.vmfb is not None and stock.numbers not in (RIGHT, "not run"):
@@ -155,6 +156,17 @@ def judged(program: Path, target: str) -> dict:
     return {"program": program.stem, "target": target, "notes": notes, "codes": own.codes,
             "stock": stock.numbers if stock.vmfb else "", "fissile": own.numbers if own.vmfb else "",
             "same": stock.vmfb == own.vmfb, "seconds": round(time.monotonic() - started, 1)}  # fmt: skip
+
+
+def _varies(program: Path, target: str, before: bytes) -> bool:
+    """Whether stock IREE's module is another one from compile to compile, as where several threads warn."""
+    with tempfile.TemporaryDirectory(prefix="fissile-compared-") as folder:
+        words = [str(Path(sys.executable).parent / "iree-compile"), *FLAGS[target]]
+        again = [
+            built(words, program, Path(folder, f"{number}.vmfb"), SECONDS[0], None).vmfb
+            for number in range(4)
+        ]
+    return any(one != before for one in again)
 
 
 def table(rows: Sequence[dict]) -> str:
