@@ -28,7 +28,7 @@ class GatherWindows(FrontEndRemedy):
 
     A window that is smaller than the others repeats its last element, which changes no maximum. Of equal elements the first one's index is
     given, of several NaN the last one's, as in PyTorch. Sizes may be dynamic, and an image may have no batch dimension. IREE 3.13 lowers the op only
-    where all windows have one size, and knows it; of known sizes that do not divide it makes a program that stops whenever it is run (FIS162). Run it
+    where all windows have one size, and knows it; of some known sizes that do not divide it makes a program that stops whenever it is run (FIS162). Run it
     on the program as it was imported.
     """
 
@@ -72,12 +72,15 @@ class GatherWindows(FrontEndRemedy):
 
 
 def stops(op: ir.Operation) -> bool:
-    """Whether IREE 3.13 accepts ``op``, which `GatherWindows` fits, though its windows have several sizes."""
+    """Whether IREE 3.13 accepts ``op``, which `GatherWindows` fits, though its windows have several sizes: it takes all to be as large as the
+    largest, counts those, and leaves the comparison of the sizes to the call."""
     given = TensorType.of(op.operands[0])
     sizes, counts = (given.shape[-_DIMS:] if given else ()), [torch.integer_of(one) for one in _counts(op)]
-    return all(size is not None and count for size, count in zip(sizes, counts, strict=False)) and any(
-        (size or 0) % (count or 1) for size, count in zip(sizes, counts, strict=False)
-    )
+    known = [(size, count) for size, count in zip(sizes, counts, strict=False) if size and count]
+    if len(known) != _DIMS or any(count > size for size, count in known):
+        return False
+    taken = ((size - -(-size // count)) // (size // count) + 1 for size, count in known)
+    return list(taken) == counts and any(size % count for size, count in known)
 
 
 def _counts(op: ir.Operation) -> list[ir.Value]:
