@@ -73,14 +73,15 @@ class GatherWindows(FrontEndRemedy):
 
 def stops(op: ir.Operation) -> bool:
     """Whether IREE 3.13 accepts ``op``, which `GatherWindows` fits, though its windows have several sizes: it takes all to be as large as the
-    largest, counts those, and leaves the comparison of the sizes to the call."""
+    largest, counts those, and finds in the call that they do not end with the image."""
     given = TensorType.of(op.operands[0])
     sizes, counts = (given.shape[-_DIMS:] if given else ()), [torch.integer_of(one) for one in _counts(op)]
     known = [(size, count) for size, count in zip(sizes, counts, strict=False) if size and count]
     if len(known) != _DIMS or any(count > size for size, count in known):
         return False
-    taken = ((size - -(-size // count)) // (size // count) + 1 for size, count in known)
-    return list(taken) == counts and any(size % count for size, count in known)
+    windows = [(size, count, -(-size // count), size // count) for size, count in known]
+    accepted = all((size - largest) // step + 1 == count for size, count, largest, step in windows)
+    return accepted and any((count - 1) * step + largest != size for size, count, largest, step in windows)
 
 
 def _counts(op: ir.Operation) -> list[ir.Value]:
