@@ -274,7 +274,7 @@ def called(vmfb, source, inputs):
     return answer
 
 
-PROMOTED = {
+AS_FLOATS = {
     "aten.clamp": ("x", -2.5, 2.5), "aten.clamp_max": ("x", 1.5), "aten.clamp_min": ("x", 0.5), "aten.clamp_min.Tensor": ("x", "y"),
     "aten.logit": ("x", 0.01), "aten.copysign.Scalar": ("x", -1.0), "aten.copysign.Tensor": ("x", "y"), "aten.fmod.Scalar": ("x", 1.5),
     "aten.fmod.Tensor": ("x", "y"), "aten.hypot": ("x", "y"), "aten.log10": ("x",), "aten.pow.Tensor_Scalar": ("x", 1.5),
@@ -287,7 +287,7 @@ def test_promoted_operands_compute_what_floats_do(tmp_path):
     """Each op of integers, beside the same op of the floats that they are, in one program."""
     integers, floats = tensor(6, "si32"), tensor(6, "f32")
     lines, results = [], []
-    for number, (name, operands) in enumerate(PROMOTED.items()):
+    for number, (name, operands) in enumerate(AS_FLOATS.items()):
         for form, of_x in (("i", integers), ("f", floats)):
             values, types = [], []
             for place, one in enumerate(operands):
@@ -314,7 +314,7 @@ def test_promoted_operands_compute_what_floats_do(tmp_path):
     x = np.array([1, 2, 3, 7, 40, 1000], np.int32)
     y = np.array([0.5, 1.5, -2.5, 3, 0.25, 2], np.float32)
     answers = all_computed(tmp_path, x, x.astype(np.float32), y)
-    for name, of_integers, of_floats in zip(PROMOTED, answers[::2], answers[1::2], strict=True):
+    for name, of_integers, of_floats in zip(AS_FLOATS, answers[::2], answers[1::2], strict=True):
         np.testing.assert_array_equal(of_integers, of_floats, err_msg=name)
 
 
