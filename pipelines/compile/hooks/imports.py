@@ -274,7 +274,7 @@ _PARTS = (
     (b"onnx.FusedMatMul", "fissile-scale-products", "alpha"),
     (b"onnx.RotaryEmbedding", "fissile-turn-heads", "the order of the heads"),
     (b"f8E", "fissile-saturate-casts", "the saturation"),
-    (b"aten.rms_norm", "fissile-write-epsilons", "the default epsilon"),
+    (b"aten.rms_norm", "fissile-write-epsilons", "the default epsilon or the sums in 32 bits"),
 )
 
 

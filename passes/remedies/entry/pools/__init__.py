@@ -1,1 +1,1 @@
-"""Pools of ONNX in forms that IREE rejects or misreads."""
+"""Pools of ONNX and PyTorch in forms that IREE rejects or misreads."""

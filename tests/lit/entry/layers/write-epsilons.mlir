@@ -1,8 +1,11 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-write-epsilons)' 2>/dev/null | FileCheck %s
 
+// Halves are squared and summed in f32, as PyTorch does.
 // CHECK-LABEL: @default
+// CHECK:         %[[WIDE:.*]] = torch.aten.to.dtype %arg0, {{.*}} -> !torch.vtensor<[2,4],f32>
 // CHECK:         %[[LEAST:.*]] = torch.constant.float 1.1920928955078125E-7
-// CHECK:         torch.aten.rms_norm %arg0, %{{.*}}, %{{.*}}, %[[LEAST]]
+// CHECK:         %[[NORM:.*]] = torch.aten.rms_norm %[[WIDE]], %{{.*}}, %{{.*}}, %[[LEAST]] {{.*}} -> !torch.vtensor<[2,4],f32>
+// CHECK:         torch.aten.to.dtype %[[NORM]], {{.*}} -> !torch.vtensor<[2,4],f16>
 func.func @default(%x: !torch.vtensor<[2,4],f16>) -> !torch.vtensor<[2,4],f16> {
   %four = torch.constant.int 4
   %none = torch.constant.none
@@ -11,7 +14,7 @@ func.func @default(%x: !torch.vtensor<[2,4],f16>) -> !torch.vtensor<[2,4],f16> {
   return %r : !torch.vtensor<[2,4],f16>
 }
 
-// One that the program gives is left alone.
+// Floats with an epsilon of their own are left alone.
 // CHECK-LABEL: @given
 // CHECK-NOT:     1.19209
 // CHECK:         return
