@@ -155,7 +155,7 @@ def report_of(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Repor
         (
             Finding(
                 failure_that_ends(Ending.CRASHED).code,
-                f"the compiler crashed ({how_it_ended(end.status)}){f' in {end.step.what}' if end.step else ''}",
+                _crashed(end),
                 subject=request.input,
                 notes=(*error_lines, "nothing was written", again),
                 detail=end.errors[-4000:],
@@ -171,7 +171,11 @@ def ending_of(end: WorkerEnd) -> Ending:
 def why_it_ended(end: WorkerEnd, request: CompileRequest) -> str:
     if end.timed_out:
         return f"the compiler did not end within {request.dispatch_timeout:g} seconds per dispatch (--dispatch-timeout)"
-    return f"the compiler crashed ({how_it_ended(end.status)})"
+    return _crashed(end)
+
+
+def _crashed(end: WorkerEnd) -> str:
+    return f"the compiler crashed ({how_it_ended(end.status)}){f' in {end.step.what}' if end.step else ''}"
 
 
 def users_error(end: WorkerEnd, again: str) -> FissileError:

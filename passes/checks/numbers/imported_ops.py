@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209, FIS199, FIS217, FIS218)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209, FIS199, FIS217, FIS218, FIS219, FIS220)?"""
 
 from __future__ import annotations
 
@@ -245,6 +245,12 @@ def check_thresholds(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]
         _finding("FIS218", op, f"IREE converts the operand of {name} {what}", label, name)
         for name, op in found
     ]
+
+
+def check_accumulations(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS220 of each op, with what its front end calls it."""
+    what = "adds in 16 bits, PyTorch and ONNX in 32"
+    return [_finding("FIS220", op, f"IREE's {name} {what}", "16-bit floats", name) for name, op in found]
 
 
 def check_constants(found: Iterable[ir.Operation]) -> list[Finding]:

@@ -14,7 +14,7 @@ from fissile.finding import Finding
 from fissile.passes.containment import contained
 from fissile.passes.iree.flags import IN_F64, one_word_each
 from fissile.passes.iree.messages import FRONT_END_LEFT
-from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, INPUT_CONVERTED_AT
 
 from ...probe.diagnostics import quoted
 from ...repair.failures import Failure, StraightEnded
@@ -145,6 +145,7 @@ _CRASHING = (
 """Ops of torch on such tensors, constants of index, such ops of ONNX, and layers over images without a batch dimension end IREE, some of them in an assertion or a crash."""
 _PIPELINE = f"builtin.module({','.join(REMEDIES)})"
 """Ops of torch on such tensors, constants of index, and such ops of ONNX end IREE, some of them in an assertion or a crash."""
+_WIDENING = "fissile-widen-accumulations"
 _OF_NARROW_FLOATS = "fissile-narrow-doubles"
 """Changes numbers where IREE computes f64 as such."""
 
@@ -159,6 +160,9 @@ def rewritten(module: Module, message: str, flags: Sequence[str] = ()) -> tuple[
     found: list[Finding] = []
     chosen = [name for name in REMEDIES if name != _OF_NARROW_FLOATS or not _keeps_doubles(flags)]
     run_pipeline(f"builtin.module({','.join(chosen)})", module.op, report=found.append)
+    if found:
+        # What they write may add as well.
+        run_pipeline(f"builtin.module({_WIDENING})", module.op, report=lambda _finding: None)
     return tuple(finding.with_(stock=quoted(message)) for finding in found)
 
 
@@ -217,6 +221,8 @@ def may_enter(run: CompileRun, failure: Failure) -> bool:
     if isinstance(failure, PhaseFailed) and FRONT_END_LEFT in str(failure):
         return True
     program = run.input.read_bytes()
+    if b"torch." in program and failure.message.endswith(f"in phase {INPUT_CONVERTED_AT}"):
+        return True
     from fissile.passes.remedies.entry.core.write_host_scalars import may_stand_in
 
     names = [name.encode() for name in _LATE_NAMES]

@@ -122,6 +122,7 @@ DIFFERENCES = {
     "FIS180": Difference(RULES["FIS180"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS179": Difference(RULES["FIS179"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS199": Difference(RULES["FIS199"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS220": Difference(RULES["FIS220"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS218": Difference(RULES["FIS218"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS210": Difference(RULES["FIS210"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS211": Difference(RULES["FIS211"].shown.program, "llvm-cpu", "--repair=off"),

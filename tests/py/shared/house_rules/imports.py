@@ -24,6 +24,7 @@ LAYERS = (
 
 PACKAGE_LAYERS = {
     "fissile.rules": "vocabulary",
+    "fissile.rules.imports": "vocabulary",
     "fissile.start": "vocabulary",
     "fissile.dialect": "dialect",
     "fissile.passes": "pass kit",

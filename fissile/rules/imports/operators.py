@@ -2,9 +2,9 @@
 
 from fissile.effect import Effect
 
-from .input import COMPILE
-from .rule import define
-from .shown import Shown
+from ..input import COMPILE
+from ..rule import define
+from ..shown import Shown
 
 define(
     "FIS154",
@@ -287,7 +287,7 @@ define(
     "An op of an ONNX model has an attribute or an operand that changes its result, and IREE ignores it: the zero points of a QLinearMatMul of "
     "batches of matrices, the scale of the bias of a QLinearConv whose weights have a scale for each channel, the alpha of ONNX Runtime's FusedMatMul, the order of the heads in its RotaryEmbedding of three dimensions, the saturation of a Cast or QuantizeLinear to an 8-bit float, the peepholes of an LSTM, the lengths of the sequences of a recurrent layer and the clip of an RNN, mode = CRD of a DepthToSpace, where MaxPool's Indices are in the whole tensor, and in models of opset 12 or older the sizes of a Split and the dimensions that a Hardmax merges, the "
     "weights in the mean of a SoftmaxCrossEntropyLoss, the end of the last windows of an AveragePool with ceil_mode = 1, the end of the "
-    "tensor where a Slice runs backwards from behind it, the lowest value as border of a MaxPool of integers with other borders before than after (IREE pads with 0), the sign of a negative integer that Pow raises to the power of a float, some places of a Resize. Zero points and peepholes that are 0 change nothing. Of PyTorch: the default epsilon of an rms_norm, the 32 bits in which PyTorch squares and sums one of 16-bit floats, and the windows of several sizes of an adaptive_max_pool2d, which stops when it is run.",
+    "tensor where a Slice runs backwards from behind it, the lowest value as border of a MaxPool of integers with other borders before than after (IREE pads with 0), the sign of a negative integer that Pow raises to the power of a float, some places of a Resize. Zero points and peepholes that are 0 change nothing. Of PyTorch: the default epsilon of an rms_norm, and the windows of several sizes of an adaptive_max_pool2d, which stops when it is run.",
     "IREE 3.13's import of ONNX multiplies the bare integers of a batch; it has a product with zero points only for two matrices. Some of the other "
     "parts it does not read; from others it computes another result.",
     "fissile writes such products and convolutions as DequantizeLinear, MatMul or Conv, and QuantizeLinear (`fissile-dequantise-products`), and clips "

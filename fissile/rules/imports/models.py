@@ -2,8 +2,8 @@
 
 from fissile.effect import Effect
 
-from .rule import define
-from .shown import Shown
+from ..rule import define
+from ..shown import Shown
 
 define(
     "FIS420",

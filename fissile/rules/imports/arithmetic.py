@@ -2,9 +2,9 @@
 
 from fissile.effect import Effect
 
-from .input import COMPILE
-from .rule import define
-from .shown import Shown
+from ..input import COMPILE
+from ..rule import define
+from ..shown import Shown
 
 define(
     "FIS167",
