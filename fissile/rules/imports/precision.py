@@ -1,4 +1,4 @@
-"""Findings about the bits in which IREE computes an op of a front end's program: part of FIS2xx."""
+"""Findings about the bits and the formulas in which IREE computes an op of a front end's program: part of FIS2xx."""
 
 from fissile.effect import Effect
 
@@ -35,6 +35,36 @@ func.func @f(%x: !torch.vtensor<[4,1024],bf16>) -> !torch.vtensor<[],bf16> {
   %wide = torch.aten.mean %x, %f32 : !torch.vtensor<[4,1024],bf16>, !torch.int -> !torch.vtensor<[],f32>
   %r = torch.aten.to.dtype %wide, %bf16, %no, %no, %none : !torch.vtensor<[],f32>, !torch.int, !torch.bool, !torch.bool, !torch.none -> !torch.vtensor<[],bf16>
   return %r : !torch.vtensor<[],bf16>
+}
+""",
+    ),
+)
+define(
+    "FIS222",
+    "other-formula",
+    "the numbers will be wrong: IREE computes an activation or a loss by another formula",
+    "IREE's log_sigmoid, and with it binary_cross_entropy_with_logits, is -inf or NaN below -88, where PyTorch's is the number itself; its softshrink moves negative numbers away from 0, "
+    "not towards it; its kl_div is NaN where the target is 0, as in every one-hot target.",
+    "IREE 3.13's import (torch-mlir) takes the logarithm of a sigmoid that has no more digits, adds the signs up otherwise, and multiplies 0 with the logarithm of 0.",
+    "fissile writes PyTorch's formula (`fissile-write-formulas`). In the model: `-softplus(-x)` for log_sigmoid, `xlogy(t, t) - t * x` for kl_div.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %half = torch.constant.float 5.000000e-01
+  %r = torch.aten.softshrink %x, %half : !torch.vtensor<[4],f32>, !torch.float -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %half = torch.constant.float 5.000000e-01
+  %one = torch.constant.int 1
+  %minus = torch.constant.float -5.000000e-01
+  %inside = torch.aten.clamp %x, %minus, %half : !torch.vtensor<[4],f32>, !torch.float, !torch.float -> !torch.vtensor<[4],f32>
+  %r = torch.aten.sub.Tensor %x, %inside, %one : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>, !torch.int -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
 }
 """,
     ),

@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209, FIS199, FIS217, FIS218, FIS219, FIS220)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209, FIS199, FIS217, FIS218, FIS219, FIS220, FIS221, FIS222)?"""
 
 from __future__ import annotations
 
@@ -251,6 +251,25 @@ def check_accumulations(found: Iterable[tuple[str, ir.Operation]]) -> list[Findi
     """FIS220 of each op, with what its front end calls it."""
     what = "adds in 16 bits, PyTorch and ONNX in 32"
     return [_finding("FIS220", op, f"IREE's {name} {what}", "16-bit floats", name) for name, op in found]
+
+
+def check_formulas(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS222 of each op, with what its front end calls it."""
+    what = "by another formula than PyTorch"
+    return [
+        _finding("FIS222", op, f"IREE computes {name} {what}", "an activation or a loss", name)
+        for name, op in found
+    ]
+
+
+def check_folds(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS221 of each op, with what its front end calls it."""
+    return [
+        _finding("FIS221", op, f"IREE's {name} of a constant is another than PyTorch's", "computed when it is compiled", name)
+        if op.operands[0] != op.operands[1]
+        else _finding("FIS221", op, f"IREE's {name} of a tensor with itself is True, of a NaN too", "a NaN is not equal to itself", name)
+        for name, op in found
+    ]  # fmt: skip
 
 
 def check_constants(found: Iterable[ir.Operation]) -> list[Finding]:

@@ -54,6 +54,8 @@ _PARTS = (
     (b"onnx.RotaryEmbedding", "fissile-turn-heads", "the order of the heads"),
     (b"f8E", "fissile-saturate-casts", "the saturation"),
     (b"aten.rms_norm", "fissile-write-epsilons", "the default epsilon"),
+    (b"max_unpool", "fissile-scatter-maxima", "numbers outside of the windows that it assumes"),
+    (b"onnx.MaxUnpool", "fissile-scatter-maxima", "numbers of the other channels"),
 )
 
 
@@ -71,6 +73,24 @@ _FITTING = (
         "check_masked_rows",
     ),
     ((b"aten.threshold_backward",), "fissile-compare-before-conversion", "check_thresholds"),
+    (
+        (b"aten.log_sigmoid", b"aten.softshrink", b"aten.binary_cross_entropy_with_logits", b"aten.kl_div"),
+        "fissile-write-formulas",
+        "check_formulas",
+    ),
+    (
+        (
+            b".Scalar",
+            b"aten.add.Tensor",
+            b"aten.sub.Tensor",
+            b"aten.eq.Tensor",
+            b"_mode",
+            b"floor_divide",
+            b"onnx.Equal",
+        ),
+        "fissile-type-scalars",
+        "check_folds",
+    ),
     ((b"f16>",), "fissile-widen-accumulations", "check_accumulations"),
 )
 """Wherever a program has an op that the remedy fits."""

@@ -26,7 +26,7 @@ _ADDING = {
     "aten._native_batch_norm_legit.no_stats",
     "aten.avg_pool1d", "aten.avg_pool2d", "aten.avg_pool3d",
     "aten.adaptive_avg_pool1d", "aten.adaptive_avg_pool2d", "aten.adaptive_avg_pool3d", "aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d",
-    "aten.mse_loss", "aten.l1_loss", "aten.kl_div", "aten.poisson_nll_loss", "aten.binary_cross_entropy_with_logits",
+    "aten.mse_loss", "aten.l1_loss", "aten.poisson_nll_loss",
     "aten.scatter_add", "aten.scatter_reduce.two",
     "onnx.ReduceSum", "onnx.ReduceMean", "onnx.ReduceL1", "onnx.ReduceL2", "onnx.ReduceSumSquare", "onnx.ReduceLogSum", "onnx.ReduceProd", "onnx.CumSum", "onnx.GlobalAveragePool", "onnx.AveragePool", "onnx.GlobalLpPool", "onnx.LpPool", "onnx.LpNormalization",
     "onnx.MeanVarianceNormalization", "onnx.LogSoftmax",

@@ -11,10 +11,10 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
+from ..core.formulas import Tensor, filled
 from ..front_end import FrontEndRemedy
 from ..tensors.values import INDICES, from_front, size_of, type_of
 from ..torch_ops import TensorType, apply
-from .formulas import Tensor, filled
 
 _NAME = "aten.embedding_dense_backward"
 _MASKED = "aten._unsafe_masked_index_put_accumulate"

@@ -13,10 +13,10 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
+from ..core.formulas import Tensor, all_floats
 from ..front_end import FrontEndRemedy
 from ..tensors.values import inserted, size_of
 from ..torch_ops import TensorType, apply
-from .formulas import Tensor, all_floats
 
 _FORWARD = "aten._scaled_dot_product_flash_attention_for_cpu"
 _BACKWARD = "aten._scaled_dot_product_flash_attention_for_cpu_backward"

@@ -12,9 +12,9 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
+from ..core.formulas import Tensor, all_floats
 from ..front_end import FRONT_END_OP, FrontEndRemedy
 from ..tensors.values import axis_of
-from .formulas import Tensor, all_floats
 
 LEAKY, CLAMPED = "aten.leaky_relu_backward", "aten.hardtanh_backward"
 _SHARE = 6.0

@@ -11,10 +11,10 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
+from ..core.formulas import MEAN, NONE, SUM, Tensor, all_floats
 from ..front_end import FrontEndRemedy
 from ..tensors.values import inserted, type_of
 from ..torch_ops import TensorType, apply
-from .formulas import MEAN, NONE, SUM, Tensor, all_floats
 
 _NAME = "aten.nll_loss2d_backward"
 _CLASSES = 1

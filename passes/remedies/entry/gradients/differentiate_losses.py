@@ -12,9 +12,9 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
+from ..core.formulas import MEAN, NONE, SUM, Tensor, all_floats
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType
-from .formulas import MEAN, NONE, SUM, Tensor, all_floats
 
 _LEAST_SPREAD = 1e-12
 """The smallest x (1 - x) by which PyTorch divides (aten/src/ATen/native/Loss.cpp)."""

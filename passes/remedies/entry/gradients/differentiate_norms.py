@@ -13,9 +13,9 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
+from ..core.formulas import Tensor
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType
-from .formulas import Tensor
 
 _BATCH, _LAYER = "aten.native_batch_norm_backward", "aten.native_layer_norm_backward"
 _FROZEN = "aten.native_batch_norm"

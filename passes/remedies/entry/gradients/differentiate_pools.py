@@ -12,10 +12,10 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
+from ..core.formulas import Tensor, all_floats, filled
 from ..front_end import FrontEndRemedy
 from ..tensors.values import size_of, type_of
 from ..torch_ops import TensorType, apply
-from .formulas import Tensor, all_floats, filled
 
 _AVERAGES = {"aten.avg_pool2d_backward": 2, "aten.avg_pool3d_backward": 3}
 _ADAPTIVE = {"aten._adaptive_avg_pool2d_backward": 2, "aten._adaptive_avg_pool3d_backward": 3}

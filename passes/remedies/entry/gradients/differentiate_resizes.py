@@ -13,10 +13,10 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
+from ..core.formulas import Tensor, all_floats
 from ..front_end import FrontEndRemedy
 from ..tensors.weigh_neighbours import cubic_neighbours, linear_neighbours, positions
 from ..torch_ops import TensorType
-from .formulas import Tensor, all_floats
 
 _UPSAMPLE = re.compile(r"aten\.upsample_(nearest|linear|bilinear|bicubic|trilinear)([123])d_backward$")
 _PAD = re.compile(r"aten\.(reflection|replication)_pad([123])d_backward$")

@@ -11,10 +11,10 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
+from ..core.formulas import filled
 from ..front_end import FrontEndRemedy
 from ..tensors.values import INTEGERS, axis_of, inserted, type_of
 from ..torch_ops import TensorType, apply
-from .formulas import filled
 
 _SELECT, _SLICE, _DIAGONAL = "aten.select_backward", "aten.slice_backward", "aten.diagonal_backward"
 _SCATTER = "aten.diagonal_scatter"

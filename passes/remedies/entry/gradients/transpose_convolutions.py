@@ -11,9 +11,9 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
+from ..core.formulas import Tensor, all_floats
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType, apply
-from .formulas import Tensor, all_floats
 
 _NAME = "aten.convolution_backward"
 

@@ -12,9 +12,9 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
+from ..core.formulas import Tensor
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType, apply
-from .formulas import Tensor
 
 _NAME = re.compile(r"aten\._foreach_(\w+)(?:\.(Scalar|List|Tensor|ScalarList))?$")
 _UNARY = (

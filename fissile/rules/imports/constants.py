@@ -1,0 +1,44 @@
+"""Findings about constants that IREE's import of a front end's program computes: part of FIS2xx."""
+
+from fissile.effect import Effect
+
+from ..input import COMPILE
+from ..rule import define
+from ..shown import Shown
+
+define(
+    "FIS221",
+    "misfolded-constants",
+    "the numbers will be wrong: IREE computes an op on constants otherwise when it compiles",
+    "An op of PyTorch on a constant (`torch.full`, `torch.ones`, a small literal) and a number is computed when the program is compiled, and not as PyTorch does: "
+    "`torch.ones(4) * -1` is -1.8e19, `torch.zeros(4) == 0` is False, `torch.full((4,), -5) % 3` is -2, `torch.ones(4, dtype=torch.bool) > 0` is False, and the comparison "
+    "of an integer constant with 0.5 crashes. A float tensor that is compared with itself, which is False where it is NaN, is True everywhere, whether it is constant or not.",
+    "IREE 3.13's import (torch-mlir) folds an op whose operands are constants of equal elements, or of at most 16. It reads a negative integer as one of 64 bits without a "
+    "sign, the operand of a comparison by the type of the number and not of the tensor, a boolean as -1, and takes the remainder with the sign of the dividend.",
+    "fissile gives the number the type that PyTorch computes in (`fissile-type-scalars`), and writes the comparison with itself by `isnan`. In the model: a float beside a float "
+    "constant (`-1.0`, not `-1`), `torch.isnan`.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %one = torch.constant.int 1
+  %minus = torch.constant.int -1
+  %ones = torch.vtensor.literal(dense<1.0> : tensor<4xf32>) : !torch.vtensor<[4],f32>
+  %sign = torch.aten.mul.Scalar %ones, %minus : !torch.vtensor<[4],f32>, !torch.int -> !torch.vtensor<[4],f32>
+  %r = torch.aten.add.Tensor %x, %sign, %one : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>, !torch.int -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %one = torch.constant.int 1
+  %minus = torch.constant.float -1.0
+  %ones = torch.vtensor.literal(dense<1.0> : tensor<4xf32>) : !torch.vtensor<[4],f32>
+  %sign = torch.aten.mul.Scalar %ones, %minus : !torch.vtensor<[4],f32>, !torch.float -> !torch.vtensor<[4],f32>
+  %r = torch.aten.add.Tensor %x, %sign, %one : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>, !torch.int -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+""",
+    ),
+)

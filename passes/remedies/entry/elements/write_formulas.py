@@ -1,0 +1,100 @@
+"""Activations and losses that IREE computes by another formula than PyTorch, or by one that overflows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+
+from fissile.passes.definition import register_pass
+from fissile.passes.remedies.remedy import Exactness
+
+from .. import torch_ops as torch
+from ..core.formulas import MEAN, NONE, SUM, Tensor
+from ..front_end import FrontEndRemedy
+from ..torch_ops import TensorType
+
+_BINARY = "aten.binary_cross_entropy_with_logits"
+_DIVERGENCE = "aten.kl_div"
+_OPERANDS = {"aten.log_sigmoid": 1, "aten.softshrink": 2, _BINARY: 5, _DIVERGENCE: 4}
+"""Op -> how many operands it has."""
+
+
+def _log_sigmoid(x: Tensor) -> Tensor:
+    return -(-x).softplus()
+
+
+def _softshrink(x: Tensor, width: float) -> Tensor:
+    inside = x * 0.0  # a NaN stays one
+    return x.is_("gt", width).chosen(x - width, x.is_("lt", -width).chosen(x + width, inside))
+
+
+def _binary(x: Tensor, target: Tensor, weight: Tensor | None, positive: Tensor | None) -> Tensor:
+    least = (-x).softplus()
+    if positive is not None:
+        least = least * (target * (positive - 1.0) + 1.0)
+    loss = x * (1.0 - target) + least
+    return loss if weight is None else loss * weight
+
+
+def _divergence(x: Tensor, target: Tensor, logarithmic: bool) -> Tensor:
+    if logarithmic:
+        return target.of("exp") * (target - x)
+    entropy = target.is_("eq", 0.0).chosen(target, target * target.of("log"))
+    return entropy - target * x
+
+
+@register_pass
+@dataclass(frozen=True)
+class WriteFormulas(FrontEndRemedy):
+    """Writes `log_sigmoid`, `softshrink`, `binary_cross_entropy_with_logits` and `kl_div` as PyTorch computes them.
+
+    IREE 3.13's import takes the logarithm of a sigmoid that is 0 below -88, moves numbers away from 0 in a negative soft threshold, and
+    multiplies 0 with the logarithm of 0 in a divergence (FIS222). Floats are computed in f32, as PyTorch computes 16-bit ones. Sizes may be dynamic. Run it on the program as it was imported.
+    """
+
+    name: ClassVar[str] = "fissile-write-formulas"
+    cures: ClassVar[tuple[str, ...]] = ("FIS222",)
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = (
+        "replaces `aten.log_sigmoid`, `softshrink`, `binary_cross_entropy_with_logits` and `kl_div` with PyTorch's formulas (in the input)"
+    )
+    repairs: ClassVar[str] = (
+        "these activations and losses, which IREE computes by other formulas: wrong numbers on every target (FIS222)"
+    )
+    numbers: ClassVar[str] = "those of PyTorch's formula"
+    done: ClassVar[str] = "wrote PyTorch's formula"
+    advice: ClassVar[str] = "write the formula out (`-softplus(-x)` for a log_sigmoid)"
+
+    def fits(self, op: ir.Operation) -> bool:
+        name = torch.front_end_name(op)
+        if len(op.operands) != _OPERANDS.get(name, -1) or len(op.results) != 1:
+            return False
+        types = [TensorType.of(one) for one in (*op.operands, op.results[0])]
+        floats = {type_.element for type_ in types if type_ is not None}
+        if types[0] is None or types[-1] is None or not floats <= torch.FLOATS.keys():
+            return False
+        if name in (_BINARY, _DIVERGENCE):
+            reduction = torch.integer_of(op.operands[4 if name == _BINARY else 2])
+            logarithmic = name == _BINARY or torch.boolean_of(op.operands[3]) is not None
+            return reduction in (NONE, MEAN, SUM) and logarithmic
+        return name != "aten.softshrink" or torch.number_of(op.operands[1]) is not None
+
+    def written(self, op: ir.Operation) -> list[ir.Value]:
+        name, given = torch.front_end_name(op), list(op.operands)
+        [x, *more] = [None if TensorType.of(one) is None else Tensor.wide(one) for one in given]
+        assert x is not None  # `fits`
+        if name == "aten.log_sigmoid":
+            return [_log_sigmoid(x).as_result(op.results[0])]
+        if name == "aten.softshrink":
+            return [_softshrink(x, torch.number_of(given[1]) or 0.0).as_result(op.results[0])]
+        target = more[0]
+        assert target is not None
+        if name == _BINARY:
+            loss, reduction = _binary(x, target, more[1], more[2]), given[4]
+        else:
+            loss, reduction = _divergence(x, target, bool(torch.boolean_of(given[3]))), given[2]
+        how = torch.integer_of(reduction)
+        reduced = loss if how == NONE else loss.summed(range(loss.rank), keep=False)
+        return [(reduced.per(loss) if how == MEAN else reduced).as_result(op.results[0])]

@@ -1,0 +1,33 @@
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-write-formulas)' 2>/dev/null | FileCheck %s
+
+// CHECK-LABEL: @halves
+// CHECK:         torch.aten.to.dtype %arg0, {{.*}} -> !torch.vtensor<[?],f32>
+// CHECK:         torch.aten.softplus
+// CHECK-NOT:     torch.aten.log_sigmoid
+// CHECK:         return %{{.*}} : !torch.vtensor<[?],f16>
+func.func @halves(%x: !torch.vtensor<[?],f16>) -> !torch.vtensor<[?],f16> {
+  %r = torch.aten.log_sigmoid %x : !torch.vtensor<[?],f16> -> !torch.vtensor<[?],f16>
+  return %r : !torch.vtensor<[?],f16>
+}
+
+// The mean is over all elements.
+// CHECK-LABEL: @loss
+// CHECK:         torch.aten.sum.dim_IntList
+// CHECK:         torch.constant.float 8.0
+// CHECK:         torch.aten.div.Scalar
+func.func @loss(%x: !torch.vtensor<[2,4],f32>, %t: !torch.vtensor<[2,4],f32>) -> !torch.vtensor<[],f32> {
+  %none = torch.constant.none
+  %mean = torch.constant.int 1
+  %r = torch.aten.binary_cross_entropy_with_logits %x, %t, %none, %none, %mean : !torch.vtensor<[2,4],f32>, !torch.vtensor<[2,4],f32>, !torch.none, !torch.none, !torch.int -> !torch.vtensor<[],f32>
+  return %r : !torch.vtensor<[],f32>
+}
+
+// f64 is left to IREE, and a sigmoid is right as it is.
+// CHECK-LABEL: @left
+// CHECK:         torch.aten.log_sigmoid
+// CHECK:         torch.aten.sigmoid
+func.func @left(%x: !torch.vtensor<[4],f64>) -> (!torch.vtensor<[4],f64>, !torch.vtensor<[4],f64>) {
+  %r = torch.aten.log_sigmoid %x : !torch.vtensor<[4],f64> -> !torch.vtensor<[4],f64>
+  %s = torch.aten.sigmoid %x : !torch.vtensor<[4],f64> -> !torch.vtensor<[4],f64>
+  return %r, %s : !torch.vtensor<[4],f64>, !torch.vtensor<[4],f64>
+}
