@@ -27,6 +27,7 @@ REMEDIES = (
     "fissile-refine-sizes",
     "fissile-rename-torch-ops",
     "fissile-narrow-doubles",
+    "fissile-write-composites",
     "fissile-decompose-bitcast",
     "fissile-decompose-diff",
     "fissile-split-by-slices",

@@ -68,6 +68,10 @@ class Tensor:
     def __rsub__(self, number: float) -> Tensor:
         return -self + number
 
+    def __rtruediv__(self, number: float) -> Tensor:
+        inverse = self.of("reciprocal")
+        return inverse if number == 1 else inverse * number
+
     def __matmul__(self, other: Tensor) -> Tensor:
         shape, right = self.type_.shape, other.type_.shape
         batch = broadcast_shape([shape[:-2], right[:-2]]) if len(right) > 2 else shape[:-2]

@@ -1,0 +1,1 @@
+"""Ops of PyTorch that are defined by others: products, distances, statistics and special functions."""

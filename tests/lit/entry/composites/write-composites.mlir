@@ -1,0 +1,49 @@
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-write-composites)' 2>/dev/null | FileCheck %s
+
+// Halves are multiplied and added in f32.
+// CHECK-LABEL: @vector
+// CHECK:         torch.aten.matmul {{.*}} -> !torch.vtensor<[?,1],f32>
+// CHECK:         torch.aten.squeeze.dim
+// CHECK:         torch.aten.add.Tensor
+// CHECK:         return %{{.*}} : !torch.vtensor<[?],f16>
+func.func @vector(%s: !torch.vtensor<[?],f16>, %m: !torch.vtensor<[?,?],f16>, %v: !torch.vtensor<[?],f16>) -> !torch.vtensor<[?],f16> {
+  %one = torch.constant.int 1
+  %r = torch.operator "torch.aten.addmv"(%s, %m, %v, %one, %one) : (!torch.vtensor<[?],f16>, !torch.vtensor<[?,?],f16>, !torch.vtensor<[?],f16>, !torch.int, !torch.int) -> !torch.vtensor<[?],f16>
+  return %r : !torch.vtensor<[?],f16>
+}
+
+// CHECK-LABEL: @without_nans
+// CHECK:         torch.aten.ne.Tensor %arg0, %arg0
+// CHECK:         torch.aten.where.ScalarSelf
+// CHECK:         torch.aten.sum.dim_IntList
+func.func @without_nans(%x: !torch.vtensor<[2,4],f32>) -> !torch.vtensor<[2],f32> {
+  %last = torch.constant.int -1
+  %none = torch.constant.none
+  %no = torch.constant.bool false
+  %dims = torch.prim.ListConstruct %last : (!torch.int) -> !torch.list<int>
+  %r = torch.operator "torch.aten.nansum"(%x, %dims, %no, %none) : (!torch.vtensor<[2,4],f32>, !torch.list<int>, !torch.bool, !torch.none) -> !torch.vtensor<[2],f32>
+  return %r : !torch.vtensor<[2],f32>
+}
+
+// CHECK-LABEL: @special
+// CHECK-NOT:     torch.operator
+// CHECK:         return
+func.func @special(%x: !torch.vtensor<[4],f32>) -> (!torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>) {
+  %a = torch.operator "torch.aten.erfc"(%x) : (!torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32>
+  %b = torch.operator "torch.aten.lgamma"(%x) : (!torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32>
+  return %a, %b : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>
+}
+
+// f64, which no formula was made for, a count instead of a norm, and an order of polygamma without one are left alone.
+// CHECK-LABEL: @left
+// CHECK:         torch.operator "torch.aten.erfc"
+// CHECK:         torch.operator "torch.aten.dist"
+// CHECK:         torch.operator "torch.aten.polygamma"
+func.func @left(%d: !torch.vtensor<[4],f64>, %x: !torch.vtensor<[4],f32>) -> (!torch.vtensor<[4],f64>, !torch.vtensor<[],f32>, !torch.vtensor<[4],f32>) {
+  %zero = torch.constant.int 0
+  %four = torch.constant.int 4
+  %a = torch.operator "torch.aten.erfc"(%d) : (!torch.vtensor<[4],f64>) -> !torch.vtensor<[4],f64>
+  %b = torch.operator "torch.aten.dist"(%x, %x, %zero) : (!torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>, !torch.int) -> !torch.vtensor<[],f32>
+  %c = torch.operator "torch.aten.polygamma"(%four, %x) : (!torch.int, !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32>
+  return %a, %b, %c : !torch.vtensor<[4],f64>, !torch.vtensor<[],f32>, !torch.vtensor<[4],f32>
+}

@@ -1,0 +1,129 @@
+"""Ops that PyTorch defines by others: products, distances, statistics without NaNs, medians and special functions."""
+
+from __future__ import annotations
+
+from math import erfc, lgamma
+
+import ml_dtypes
+import numpy as np
+import pytest
+from built import CPU
+from entered_programs import all_computed
+
+import fissile
+
+_HEAD = """
+  %none = torch.constant.none
+  %false = torch.constant.bool false
+  %true = torch.constant.bool true
+  %zero = torch.constant.int 0
+  %one = torch.constant.int 1
+  %last = torch.constant.int -1
+  %two = torch.constant.float 2.000000e+00
+  %three = torch.constant.int 3
+  %half = torch.constant.float 5.000000e-01
+  %least = torch.constant.float 1.000000e-06
+  %dims = torch.prim.ListConstruct %last : (!torch.int) -> !torch.list<int>
+"""
+_M = "!torch.vtensor<[3,4],f32>"
+_N = "!torch.vtensor<[5,4],f32>"
+_Q = "!torch.vtensor<[4,4],f32>"
+_V = "!torch.vtensor<[4],f32>"
+_W = "!torch.vtensor<[3],f32>"
+_S = "!torch.vtensor<[],f32>"
+_NAMES = {"%m": _M, "%n": _N, "%q": _Q, "%v": _V, "%w": _W}
+_RANDOM = np.random.default_rng(12)
+_GIVEN = [_RANDOM.standard_normal(shape).astype(np.float32) for shape in ((3, 4), (5, 4), (4, 4), (4,), (3,))]
+_GIVEN[0][1, 2] = np.nan
+m, n, q, v, w = (one.astype(np.float64) for one in _GIVEN)
+filled = np.nan_to_num(m)
+
+
+def _median(x):
+    return np.sort(x, axis=-1)[..., (x.shape[-1] - 1) // 2]
+
+
+_I1 = [sum((x / 2) ** (2 * k + 1) / (np.prod(np.arange(1, k + 1, dtype=float)) ** 2 * (k + 1)) for k in range(30)) for x in v]  # fmt: skip
+_HARMONIC = [-0.5772156649015329, 1 - 0.5772156649015329]
+_OPS = {
+    "addmv": (("%w", "%n2", "%v", "%half", "%two"), _W, 0.5 * w + 2 * (filled @ v)),
+    "addr": (("%n2", "%w", "%v", "%one", "%half"), _M, filled + 0.5 * np.outer(w, v)),
+    "inner": (("%n", "%q"), "!torch.vtensor<[5,4],f32>", n @ q.T),
+    "vdot": (("%v", "%v"), _S, v @ v),
+    "linalg_vecdot": (("%n", "%n", "%zero"), _V, (n * n).sum(0)),
+    "kron": (("%v", "%n"), "!torch.vtensor<[5,16],f32>", np.kron(v[None], n)),
+    "dist": (("%q", "%v", "%three"), _S, (np.abs(q - v) ** 3).sum() ** (1 / 3)),
+    "pairwise_distance": (("%q", "%v", "%two", "%least", "%true"), "!torch.vtensor<[4,1],f32>",
+                          np.sqrt(((q - v + 1e-6) ** 2).sum(-1, keepdims=True))),
+    "cdist": (("%n", "%q", "%two", "%none"), "!torch.vtensor<[5,4],f32>", np.sqrt(((n[:, None] - q[None]) ** 2).sum(-1))),
+    "linalg_matrix_power": (("%q", "%three"), _Q, q @ q @ q),
+    "linalg_vander": (("%v", "%three"), "!torch.vtensor<[4,3],f32>", np.vander(v, 3, increasing=True)),
+    "rsub.Tensor": (("%q", "%v", "%three"), _Q, v - 3 * q),
+    "nansum": (("%m", "%dims", "%false", "%none"), _W, np.nansum(m, -1)),
+    "nanmean": (("%m", "%none", "%false", "%none"), _S, np.nanmean(m)),
+    "median": (("%m",), _S, np.nan),
+    "msort": (("%q",), _Q, np.sort(q, 0)),
+    "logdet": (("%q",), _S, np.log(np.linalg.det(q)) if np.linalg.det(q) > 0 else np.nan),
+    "erfc": (("%q",), _Q, np.vectorize(erfc)(q)),
+    "lgamma": (("%n",), _N, np.vectorize(lgamma)(n)),
+    "special_i1": (("%v",), _V, np.array(_I1)),
+    "special_ndtr": (("%v",), _V, np.vectorize(erfc)(-v / np.sqrt(2)) / 2),
+    "mvlgamma": (("%big", "%three"), _V, sum(np.vectorize(lgamma)(v * 0 + 3 - k / 2) for k in range(3)) + 1.5 * np.log(np.pi)),
+}  # fmt: skip
+"""Op -> its operands, the type of its result, and what it computes."""
+
+
+def _compiled(tmp_path, text):
+    for file in ("main.mlir", "entered.mlir"):  # `all_computed` reads the signature of the second
+        (tmp_path / file).write_text(text)
+    report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
+    assert not report.errors, [one.message for one in report.findings]
+    return {(one.code, one.severity.value) for one in report.findings}
+
+
+@pytest.mark.parametrize("name", _OPS)
+def test_a_composite_is_what_pytorch_defines(tmp_path, name):
+    operands, type_, wanted = _OPS[name]
+    types = {**_NAMES, "%n2": _M, "%big": _V, "%none": "!torch.none", "%false": "!torch.bool", "%true": "!torch.bool",
+             "%two": "!torch.float", "%half": "!torch.float", "%least": "!torch.float", "%dims": "!torch.list<int>"}  # fmt: skip
+    listed = ", ".join(types.get(one, "!torch.int") for one in operands)
+    arguments = ", ".join(f"{one}: {type_of}" for one, type_of in _NAMES.items())
+    text = f"""func.func @main({arguments}) -> {type_} {{{_HEAD}
+  %n2 = torch.aten.nan_to_num %m, %none, %none, %none : {_M}, !torch.none, !torch.none, !torch.none -> {_M}
+  %nought = torch.aten.mul.Scalar %v, %zero : {_V}, !torch.int -> {_V}
+  %big = torch.aten.add.Scalar %nought, %three, %one : {_V}, !torch.int, !torch.int -> {_V}
+  %r = torch.operator "torch.aten.{name}"({", ".join(operands)}) : ({listed}) -> {type_}
+  return %r : {type_}
+}}
+"""
+    assert ("FIS421", "repaired") in _compiled(tmp_path, text)
+    [answer] = all_computed(tmp_path, *_GIVEN)
+    assert answer.shape == np.shape(wanted)
+    np.testing.assert_allclose(answer, wanted, rtol=1e-4, atol=2e-5)
+
+
+def test_a_median_has_the_place_of_its_nan(tmp_path):
+    text = """func.func @main(%x: !torch.vtensor<[3,4],f32>) -> (!torch.vtensor<[3],f32>, !torch.vtensor<[3],si64>) {
+  %last = torch.constant.int -1
+  %no = torch.constant.bool false
+  %v, %i = torch.operator "torch.aten.median.dim"(%x, %last, %no) : (!torch.vtensor<[3,4],f32>, !torch.int, !torch.bool) -> (!torch.vtensor<[3],f32>, !torch.vtensor<[3],si64>)
+  return %v, %i : !torch.vtensor<[3],f32>, !torch.vtensor<[3],si64>
+}
+"""
+    assert ("FIS421", "repaired") in _compiled(tmp_path, text)
+    x = np.array([[4, 1, 3, 2], [1, np.nan, 0, np.nan], [-1, -2, -4, -3]], np.float32)
+    values, places = all_computed(tmp_path, x)
+    np.testing.assert_array_equal(values, [2, np.nan, -3])
+    assert places.tolist() == [3, 1, 3]
+
+
+def test_halves_are_computed_in_f32(tmp_path):
+    type_ = "!torch.vtensor<[?],bf16>"
+    text = f"""func.func @main(%x: {type_}, %y: {type_}) -> !torch.vtensor<[],bf16> {{
+  %r = torch.operator "torch.aten.vdot"(%x, %y) : ({type_}, {type_}) -> !torch.vtensor<[],bf16>
+  return %r : !torch.vtensor<[],bf16>
+}}
+"""
+    assert ("FIS421", "repaired") in _compiled(tmp_path, text)
+    ones = np.ones(16384, ml_dtypes.bfloat16)
+    assert float(all_computed(tmp_path, ones, ones)[0]) == 16384
