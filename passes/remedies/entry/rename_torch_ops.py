@@ -40,6 +40,8 @@ _NAMES = {
     "aten.greater_equal.Tensor": "aten.ge.Tensor",
     "aten.less.Tensor": "aten.lt.Tensor",
     "aten.less_equal.Tensor": "aten.le.Tensor",
+    # The shape of the image says the same.
+    "aten.grid_sampler_2d": "aten.grid_sampler",
     "aten.matrix_power": "aten.linalg_matrix_power",
     "aten.moveaxis.int": "aten.movedim.int",
     "aten.multiply.Tensor": "aten.mul.Tensor",

@@ -13,17 +13,18 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType
+from .choices import CHOICES
 from .products import PRODUCTS
 from .special import SPECIAL
 from .statistics import STATISTICS
 
-_WRITTEN = {**PRODUCTS, **SPECIAL, **STATISTICS}
+_WRITTEN = {**CHOICES, **PRODUCTS, **SPECIAL, **STATISTICS}
 
 
 @register_pass
 @dataclass(frozen=True)
 class WriteComposites(FrontEndRemedy):
-    """Writes products of vectors and matrices, distances, statistics without NaNs, and special functions by the ops that define them.
+    """Writes products of vectors and matrices, distances, choices, statistics without NaNs, and special functions by the ops that define them.
 
     The torch dialect of IREE 3.13 has no name for them (`torch.operator "torch.aten.addmv"`), or no lowering. 16-bit floats are computed in f32,
     as PyTorch does; ranks are known, sizes may be dynamic where nothing else is noted. Run it on the program as it was imported.
