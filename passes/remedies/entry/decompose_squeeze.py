@@ -13,6 +13,8 @@ from fissile.passes.remedies.remedy import Exactness
 from . import torch_ops as torch
 from .front_end import FrontEndRemedy
 
+_NAMES = ("aten.squeeze.dims", "aten.squeeze_copy.dims")
+
 
 @register_pass
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class DecomposeSqueeze(FrontEndRemedy):
     advice: ClassVar[str] = "rewrite it as one squeeze per dimension"
 
     def fits(self, op: ir.Operation) -> bool:
-        if torch.front_end_name(op) != "aten.squeeze.dims" or len(op.operands) != 2:
+        if torch.front_end_name(op) not in _NAMES or len(op.operands) != 2:
             return False
         type_, dims = torch.TensorType.of(op.operands[0]), torch.integers_of(op.operands[1])
         if type_ is None or dims is None:

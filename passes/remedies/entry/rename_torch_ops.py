@@ -13,7 +13,7 @@ from fissile.passes.remedies.remedy import Exactness
 from .front_end import FrontEndRemedy
 from .torch_ops import OPERATOR, front_end_name
 
-_NAMES = {
+_ALIASES = {
     # Python's operators on tensors: torch defines each as the op on the right (aten/src/ATen/native/native_functions.yaml).
     "aten.__and__.Tensor": "aten.bitwise_and.Tensor",
     "aten.__and__.Scalar": "aten.bitwise_and.Scalar",
@@ -42,6 +42,7 @@ _NAMES = {
     "aten.less_equal.Tensor": "aten.le.Tensor",
     # The shape of the image says the same.
     "aten.grid_sampler_2d": "aten.grid_sampler",
+    "aten.linalg_diagonal": "aten.diagonal",
     "aten.matrix_power": "aten.linalg_matrix_power",
     "aten.moveaxis.int": "aten.movedim.int",
     "aten.multiply.Tensor": "aten.mul.Tensor",
@@ -60,6 +61,33 @@ _NAMES = {
     "aten.true_divide.Scalar": "aten.div.Scalar",
     "aten.true_divide.Tensor": "aten.div.Tensor",
 }
+_COPIES = {
+    # The same elements in storage of their own, which a program of values cannot see.
+    "aten._reshape_alias_copy": "aten._reshape_alias",
+    "aten.alias_copy": "aten.alias",
+    "aten.as_strided_copy": "aten.as_strided",
+    "aten.detach_copy": "aten.detach",
+    "aten.diagonal_copy": "aten.diagonal",
+    "aten.expand_copy": "aten.expand",
+    "aten.permute_copy": "aten.permute",
+    "aten.select_copy.int": "aten.select.int",
+    "aten.slice_copy.Tensor": "aten.slice.Tensor",
+    "aten.split_copy.Tensor": "aten.split.Tensor",
+    "aten.split_with_sizes_copy": "aten.split_with_sizes",
+    "aten.squeeze_copy": "aten.squeeze",
+    "aten.squeeze_copy.dim": "aten.squeeze.dim",
+    "aten.t_copy": "aten.t",
+    "aten.transpose_copy.int": "aten.transpose.int",
+    "aten.unbind_copy.int": "aten.unbind.int",
+    "aten.unfold_copy": "aten.unfold",
+    "aten.unsqueeze_copy": "aten.unsqueeze",
+    "aten.view_copy": "aten.view",
+    "aten.view_copy.dtype": "aten.view.dtype",
+    "aten.view_as_complex_copy": "aten.view_as_complex",
+    "aten.view_as_real_copy": "aten.view_as_real",
+}
+"""Ops of functional programs; the torch dialect has most of them, and no pattern for one."""
+_NAMES = {**_ALIASES, **_COPIES}
 
 
 @register_pass
@@ -82,11 +110,12 @@ class RenameTorchOps(FrontEndRemedy):
     advice: ClassVar[str] = "rewrite it with the op that PyTorch defines it by"
 
     def fits(self, op: ir.Operation) -> bool:
-        target = _NAMES.get(front_end_name(op))
+        name = front_end_name(op)
+        target = _NAMES.get(name)
         if target is None or len(op.results) != 1:
             return False
         return op.context.is_registered_operation(f"torch.{target}") and (
-            op.name == OPERATOR or "__" in op.name
+            op.name == OPERATOR or "__" in op.name or name in _COPIES
         )
 
     def written(self, op: ir.Operation) -> list[ir.Value]:

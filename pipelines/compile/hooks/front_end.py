@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 REMEDIES = (
     "fissile-refine-sizes",
     "fissile-rename-torch-ops",
+    "fissile-rearrange-tensors",
     "fissile-narrow-doubles",
     "fissile-write-composites",
     "fissile-decompose-bitcast",
