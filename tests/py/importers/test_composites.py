@@ -68,6 +68,11 @@ _OPS = {
     "lgamma": (("%n",), _N, np.vectorize(lgamma)(n)),
     "special_i1": (("%v",), _V, np.array(_I1)),
     "special_ndtr": (("%v",), _V, np.vectorize(erfc)(-v / np.sqrt(2)) / 2),
+    "fmax": (("%m", "%v"), _M, np.fmax(m, v)),
+    "fmin": (("%m", "%v"), _M, np.fmin(m, v)),
+    "clamp_max.Tensor": (("%m", "%v"), _M, np.minimum(m, v)),
+    "lerp.Scalar": (("%v", "%n", "%half"), _N, (v + n) / 2),
+    "_upsample_nearest_exact1d.vec": (("%image", "%none", "%scales"), "!torch.vtensor<[1,5,10],f32>", n[None][..., [int((i + 0.5) / 2.5) for i in range(10)]]),
     "mvlgamma": (("%big", "%three"), _V, sum(np.vectorize(lgamma)(v * 0 + 3 - k / 2) for k in range(3)) + 1.5 * np.log(np.pi)),
 }  # fmt: skip
 """Op -> its operands, the type of its result, and what it computes."""
@@ -85,13 +90,16 @@ def _compiled(tmp_path, text):
 def test_a_composite_is_what_pytorch_defines(tmp_path, name):
     operands, type_, wanted = _OPS[name]
     types = {**_NAMES, "%n2": _M, "%big": _V, "%none": "!torch.none", "%false": "!torch.bool", "%true": "!torch.bool",
-             "%two": "!torch.float", "%half": "!torch.float", "%least": "!torch.float", "%dims": "!torch.list<int>"}  # fmt: skip
+             "%two": "!torch.float", "%half": "!torch.float", "%least": "!torch.float", "%dims": "!torch.list<int>", "%image": "!torch.vtensor<[1,5,4],f32>", "%scales": "!torch.list<float>"}  # fmt: skip
     listed = ", ".join(types.get(one, "!torch.int") for one in operands)
     arguments = ", ".join(f"{one}: {type_of}" for one, type_of in _NAMES.items())
     text = f"""func.func @main({arguments}) -> {type_} {{{_HEAD}
   %n2 = torch.aten.nan_to_num %m, %none, %none, %none : {_M}, !torch.none, !torch.none, !torch.none -> {_M}
   %nought = torch.aten.mul.Scalar %v, %zero : {_V}, !torch.int -> {_V}
   %big = torch.aten.add.Scalar %nought, %three, %one : {_V}, !torch.int, !torch.int -> {_V}
+  %image = torch.aten.unsqueeze %n, %zero : {_N}, !torch.int -> !torch.vtensor<[1,5,4],f32>
+  %scale = torch.constant.float 2.5
+  %scales = torch.prim.ListConstruct %scale : (!torch.float) -> !torch.list<float>
   %r = torch.operator "torch.aten.{name}"({", ".join(operands)}) : ({listed}) -> {type_}
   return %r : {type_}
 }}
@@ -115,6 +123,26 @@ def test_a_median_has_the_place_of_its_nan(tmp_path):
     values, places = all_computed(tmp_path, x)
     np.testing.assert_array_equal(values, [2, np.nan, -3])
     assert places.tolist() == [3, 1, 3]
+
+
+def test_what_is_chosen_of_integers(tmp_path):
+    """An op that compares alone, and one that only has another name, take integers too."""
+    text = """func.func @main(%x: !torch.vtensor<[2,3],si64>, %t: !torch.vtensor<[2,2],si64>) -> (!torch.vtensor<[2,3],i1>, !torch.vtensor<[2,3],si64>, !torch.vtensor<[2,3],si64>) {
+  %none = torch.constant.none
+  %no = torch.constant.bool false
+  %yes = torch.constant.bool true
+  %last = torch.constant.int -1
+  %a = torch.operator "torch.aten.isin.Tensor_Tensor"(%x, %t, %no, %yes) : (!torch.vtensor<[2,3],si64>, !torch.vtensor<[2,2],si64>, !torch.bool, !torch.bool) -> !torch.vtensor<[2,3],i1>
+  %b = torch.operator "torch.aten.cross"(%x, %x, %none) : (!torch.vtensor<[2,3],si64>, !torch.vtensor<[2,3],si64>, !torch.none) -> !torch.vtensor<[2,3],si64>
+  %c, %i = torch.operator "torch.aten.sort.stable"(%x, %no, %last, %yes) : (!torch.vtensor<[2,3],si64>, !torch.bool, !torch.int, !torch.bool) -> (!torch.vtensor<[2,3],si64>, !torch.vtensor<[2,3],si64>)
+  return %a, %b, %c : !torch.vtensor<[2,3],i1>, !torch.vtensor<[2,3],si64>, !torch.vtensor<[2,3],si64>
+}
+"""
+    assert ("FIS421", "repaired") in _compiled(tmp_path, text)
+    x, t = np.array([[1, 5, 3], [4, 7, 9]]), np.array([[3, 4], [8, 1]])
+    other, crossed, ordered = all_computed(tmp_path, x, t)
+    assert other.tolist() == [[0, 1, 0], [0, 1, 1]]
+    assert not crossed.any() and ordered.tolist() == [[5, 3, 1], [9, 7, 4]]
 
 
 def test_halves_are_computed_in_f32(tmp_path):

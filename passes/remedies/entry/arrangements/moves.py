@@ -107,7 +107,9 @@ def summed_to(op: ir.Operation) -> Plan | None:
         for dims, keep in ((behind, True), (list(range(front)), False)):
             if dims:
                 shape = type_of(value).shape
-                left = tuple(1 if at in dims else one for at, one in enumerate(shape) if keep or at not in dims)
+                left = tuple(
+                    1 if at in dims else one for at, one in enumerate(shape) if keep or at not in dims
+                )
                 options = [torch.integers(dims), torch.boolean(keep), torch.none()]
                 value = apply("aten.sum.dim_IntList", [value, *options], TensorType(left, made.element))
         return value
@@ -127,7 +129,9 @@ def halves_exchanged(inverse: bool) -> Callable[[ir.Operation], Plan | None]:
         dims = list(range(len(shape))) if torch.is_none(given) else dims_of(given, len(shape))
         if dims is None:
             return None
-        return lambda: reduce(lambda value, dim: turned(value, dim, _middle(shape[dim], inverse), inverse), dims, x)
+        return lambda: reduce(
+            lambda value, dim: turned(value, dim, _middle(shape[dim], inverse), inverse), dims, x
+        )
 
     return planned
 

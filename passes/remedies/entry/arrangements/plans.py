@@ -96,7 +96,9 @@ def turned(value: ir.Value, dim: int, behind: int | None, inverse: bool = False)
     return value if not 0 < behind < size else _exchanged(value, dim, behind, behind, size - behind)
 
 
-def _exchanged(value: ir.Value, dim: int, at: int | ir.Value, front: int | None, back: int | None) -> ir.Value:
+def _exchanged(
+    value: ir.Value, dim: int, at: int | ir.Value, front: int | None, back: int | None
+) -> ir.Value:
     parts = [part(value, dim, at, END, back), part(value, dim, 0, at, front)]
     return torch.cast(torch.concatenated(parts, dim), value.type)
 

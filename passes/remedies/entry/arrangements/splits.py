@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from iree.compiler import ir
 
@@ -89,6 +90,6 @@ def _between(x: ir.Value, dim: int, indices: Sequence[int]) -> list[Plan] | None
         ]
     bounds = [0, *(min(max(one + size if one < 0 else one, 0), size) for one in indices), size]
     return [
-        lambda begin=begin, end=max(begin, end): part(x, dim, begin, end, end - begin)
-        for begin, end in zip(bounds[:-1], bounds[1:], strict=True)
+        lambda begin=begin, end=end: part(x, dim, begin, end, end - begin)
+        for begin, end in ((first, max(first, last)) for first, last in pairwise(bounds))
     ]

@@ -102,7 +102,11 @@ def all_choices(op: ir.Operation) -> Plan | None:
     x = operand(op, 3)
     if x is None or rank_of(x) != 1:
         return None
-    size, count, again = type_of(x).shape[0], torch.integer_of(op.operands[1]), torch.boolean_of(op.operands[2])
+    size, count, again = (
+        type_of(x).shape[0],
+        torch.integer_of(op.operands[1]),
+        torch.boolean_of(op.operands[2]),
+    )
     if size is None or count is None or again is None or count < 1:
         return None
     rows = comb(size + count - 1, count) if again else comb(size, count)
