@@ -65,7 +65,6 @@ _COPIES = {
     # The same elements in storage of their own, which a program of values cannot see.
     "aten._reshape_alias_copy": "aten._reshape_alias",
     "aten.alias_copy": "aten.alias",
-    "aten.as_strided_copy": "aten.as_strided",
     "aten.detach_copy": "aten.detach",
     "aten.diagonal_copy": "aten.diagonal",
     "aten.expand_copy": "aten.expand",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 from iree.compiler import ir
 
@@ -88,8 +87,9 @@ def _between(x: ir.Value, dim: int, indices: Sequence[int]) -> list[Plan] | None
             lambda begin=begin, end=end: part(x, dim, begin, end, None)
             for begin, end in zip(bounds[:-1], bounds[1:], strict=True)
         ]
-    bounds = [0, *(min(max(one + size if one < 0 else one, 0), size) for one in indices), size]
+    begins = [0, *(min(max(one + size if one < 0 else one, 0), size) for one in indices)]
+    lengths = [max(end - begin, 0) for begin, end in zip(begins, [*begins[1:], size], strict=True)]
     return [
-        lambda begin=begin, end=end: part(x, dim, begin, end, end - begin)
-        for begin, end in ((first, max(first, last)) for first, last in pairwise(bounds))
+        lambda begin=begin, length=length: part(x, dim, begin, begin + length, length)
+        for begin, length in zip(begins, lengths, strict=True)
     ]
