@@ -72,8 +72,7 @@ def taken_along(op: ir.Operation) -> Plan | None:
 
     def build() -> ir.Value:
         from_ = [x if which == 0 else given for which in sizes]
-        spreads = [_spread(one, dim, from_) for one in (x, given)]
-        return _gathered(*spreads, dim)
+        return _gathered(_spread(x, dim, from_), _spread(given, dim, from_), dim)
 
     return build
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from iree.compiler import ir
 
@@ -19,7 +20,7 @@ def each_of_rank(rank: int) -> Splits:
 
     def planned(op: ir.Operation, _count: int) -> list[Plan] | None:
         tensors = listed(op)
-        return None if tensors is None else [lambda one=one: at_least(one, rank) for one in tensors]
+        return None if tensors is None else [partial(at_least, one, rank) for one in tensors]
 
     return planned
 
@@ -84,12 +85,12 @@ def _between(x: ir.Value, dim: int, indices: Sequence[int]) -> list[Plan] | None
             return None
         bounds = [0, *indices, END]
         return [
-            lambda begin=begin, end=end: part(x, dim, begin, end, None)
+            partial(part, x, dim, begin, end, None)
             for begin, end in zip(bounds[:-1], bounds[1:], strict=True)
         ]
     begins = [0, *(min(max(one + size if one < 0 else one, 0), size) for one in indices)]
     lengths = [max(end - begin, 0) for begin, end in zip(begins, [*begins[1:], size], strict=True)]
     return [
-        lambda begin=begin, length=length: part(x, dim, begin, begin + length, length)
+        partial(part, x, dim, begin, begin + length, length)
         for begin, length in zip(begins, lengths, strict=True)
     ]
