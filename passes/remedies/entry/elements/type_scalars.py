@@ -59,6 +59,8 @@ class TypeScalars(FrontEndRemedy):
 
     def fits(self, op: ir.Operation) -> bool:
         name = torch.front_end_name(op)
+        if len(op.operands) <= max(_ARITHMETIC.get(name, (1,))) or len(op.results) != 1:
+            return False
         if name in _EQUAL:
             given = TensorType.of(op.operands[0])
             return op.operands[0] == op.operands[1] and given is not None and given.element in _FLOATS

@@ -70,7 +70,7 @@ class WidenAccumulations(FrontEndRemedy):
 
     def fits(self, op: ir.Operation) -> bool:
         name = torch.front_end_name(op)
-        if name not in _ADDING:
+        if name not in _ADDING or len(op.operands) <= max(_DTYPES.get(name, 0), _TRAINING.get(name, 0)):
             return False
         if name in _TRAINING and torch.boolean_of(op.operands[_TRAINING[name]]) is False:
             return False

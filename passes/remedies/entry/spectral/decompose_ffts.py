@@ -21,8 +21,6 @@ from .fourier import along, first, is_writable, of_half, resized, transformed
 
 _NAME = re.compile(r"aten\.fft_(?P<inverse>i?)(?P<half>[rh]?)fft(?P<dims>2|n|)$")
 _BACKWARD, _ORTHO, _FORWARD = "backward", "ortho", "forward"
-_SHIFTS = {"aten.fft_fftshift": 0, "aten.fft_ifftshift": 1}
-"""What is added to a size before it is halved: by how much the op rolls."""
 _NORMALIZATIONS = {0: 1.0, 1: 0.5, 2: 1.0}
 
 
@@ -52,7 +50,7 @@ class DecomposeFfts(FrontEndRemedy):
     name: ClassVar[str] = "fissile-decompose-ffts"
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
     does: ClassVar[str] = (
-        "replaces `torch.fft`'s transforms and shifts with products with constant tables and rolls (in the input)"
+        "replaces `torch.fft`'s transforms with products with constant tables (in the input)"
     )
     repairs: ClassVar[str] = (
         "`aten.fft_fft`, `fft_irfft`, `fft_fftn` and the like, which IREE rejects (FIS421)"
@@ -62,14 +60,9 @@ class DecomposeFfts(FrontEndRemedy):
     advice: ClassVar[str] = "rewrite it as products with tables of cosines and sines"
 
     def fits(self, op: ir.Operation) -> bool:
-        if torch.front_end_name(op) in _SHIFTS:
-            return _shifts(op) is not None
         return (plan := _planned(op)) is not None and all(is_writable(n) for _dim, n in plan.sizes)
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
-        if torch.front_end_name(op) in _SHIFTS:
-            lists = [torch.integers(numbers) for numbers in zip(*(_shifts(op) or []), strict=True)]
-            return [torch.apply("aten.roll", [op.operands[0], *lists], op.results[0].type)]
         plan = _planned(op)
         assert plan is not None
         x = parts_of(op.operands[0])
@@ -84,19 +77,6 @@ class DecomposeFfts(FrontEndRemedy):
             x = along(x, last, lambda one: transformed(resized(one, count), plan.sign))
         x = x.each(lambda side: scaled(side, plan.scale))
         return [torch.cast(x.real if plan.from_half else joined(x), op.results[0].type)]
-
-
-def _shifts(op: ir.Operation) -> list[tuple[int, int]] | None:
-    """How far `aten.fft_fftshift` rolls each dimension, with the dimension."""
-    given = TensorType.of(op.operands[0]) if len(op.operands) == 2 and len(op.results) == 1 else None
-    if given is None:
-        return None
-    rank = len(given.shape)
-    dims = list(range(rank)) if torch.is_none(op.operands[1]) else torch.integers_of(op.operands[1])
-    where = _dims(dims, given)
-    sizes = None if where is None else _known([(dim, given.shape[dim]) for dim in where])
-    half = _SHIFTS[torch.front_end_name(op)]
-    return None if sizes is None else [((n + half) // 2, dim) for dim, n in sizes]
 
 
 def _planned(op: ir.Operation) -> _Plan | None:
