@@ -63,7 +63,6 @@ _ALIASES = {
 }
 _COPIES = {
     # The same elements in storage of their own, which a program of values cannot see.
-    "aten._reshape_alias_copy": "aten._reshape_alias",
     "aten.alias_copy": "aten.alias",
     "aten.detach_copy": "aten.detach",
     "aten.diagonal_copy": "aten.diagonal",
@@ -81,9 +80,6 @@ _COPIES = {
     "aten.unfold_copy": "aten.unfold",
     "aten.unsqueeze_copy": "aten.unsqueeze",
     "aten.view_copy": "aten.view",
-    "aten.view_copy.dtype": "aten.view.dtype",
-    "aten.view_as_complex_copy": "aten.view_as_complex",
-    "aten.view_as_real_copy": "aten.view_as_real",
 }
 """Ops of functional programs; the torch dialect has most of them, and no pattern for one."""
 _NAMES = {**_ALIASES, **_COPIES}

@@ -1,4 +1,4 @@
-"""Ops that PyTorch defines by others: products, distances, statistics without NaNs, medians and special functions."""
+"""Ops that PyTorch defines by others: products, distances, statistics without NaNs and special functions."""
 
 from __future__ import annotations
 
@@ -39,10 +39,6 @@ m, n, q, v, w = (one.astype(np.float64) for one in _GIVEN)
 filled = np.nan_to_num(m)
 
 
-def _median(x):
-    return np.sort(x, axis=-1)[..., (x.shape[-1] - 1) // 2]
-
-
 _I1 = [sum((x / 2) ** (2 * k + 1) / (np.prod(np.arange(1, k + 1, dtype=float)) ** 2 * (k + 1)) for k in range(30)) for x in v]  # fmt: skip
 _HARMONIC = [-0.5772156649015329, 1 - 0.5772156649015329]
 _OPS = {
@@ -61,7 +57,6 @@ _OPS = {
     "rsub.Tensor": (("%q", "%v", "%three"), _Q, v - 3 * q),
     "nansum": (("%m", "%dims", "%false", "%none"), _W, np.nansum(m, -1)),
     "nanmean": (("%m", "%none", "%false", "%none"), _S, np.nanmean(m)),
-    "median": (("%m",), _S, np.nan),
     "msort": (("%q",), _Q, np.sort(q, 0)),
     "logdet": (("%q",), _S, np.log(np.linalg.det(q)) if np.linalg.det(q) > 0 else np.nan),
     "erfc": (("%q",), _Q, np.vectorize(erfc)(q)),
@@ -108,21 +103,6 @@ def test_a_composite_is_what_pytorch_defines(tmp_path, name):
     [answer] = all_computed(tmp_path, *_GIVEN)
     assert answer.shape == np.shape(wanted)
     np.testing.assert_allclose(answer, wanted, rtol=1e-4, atol=2e-5)
-
-
-def test_a_median_has_the_place_of_its_nan(tmp_path):
-    text = """func.func @main(%x: !torch.vtensor<[3,4],f32>) -> (!torch.vtensor<[3],f32>, !torch.vtensor<[3],si64>) {
-  %last = torch.constant.int -1
-  %no = torch.constant.bool false
-  %v, %i = torch.operator "torch.aten.median.dim"(%x, %last, %no) : (!torch.vtensor<[3,4],f32>, !torch.int, !torch.bool) -> (!torch.vtensor<[3],f32>, !torch.vtensor<[3],si64>)
-  return %v, %i : !torch.vtensor<[3],f32>, !torch.vtensor<[3],si64>
-}
-"""
-    assert ("FIS421", "repaired") in _compiled(tmp_path, text)
-    x = np.array([[4, 1, 3, 2], [1, np.nan, 0, np.nan], [-1, -2, -4, -3]], np.float32)
-    values, places = all_computed(tmp_path, x)
-    np.testing.assert_array_equal(values, [2, np.nan, -3])
-    assert places.tolist() == [3, 1, 3]
 
 
 def test_what_is_chosen_of_integers(tmp_path):

@@ -1,14 +1,12 @@
-"""Sums and means that leave out NaNs, deviations beside means, medians and sorted columns."""
+"""Sums and means that leave out NaNs, deviations beside means, and sorted columns."""
 
 from __future__ import annotations
-
-from math import nan, prod
 
 from iree.compiler import ir
 
 from .. import torch_ops as torch
 from ..core.formulas import Tensor
-from ..tensors.values import inserted, type_of, without
+from ..tensors.values import type_of
 from ..torch_ops import TensorType, apply
 from .composite import Composite, is_nan, rank_of
 
@@ -89,59 +87,11 @@ def _log_determinant(op: ir.Operation) -> list[Tensor]:
     return [Tensor(apply("aten.linalg_det", [x.value], made)).of("log")]
 
 
-def _sorted(x: ir.Value, dim: int) -> list[ir.Value]:
-    """The elements along ``dim``, the smallest first, and where they were."""
-    type_ = type_of(x)
-    results = [type_.ir_type(), TensorType(type_.shape, "si64").ir_type()]
-    operands = [x, torch.integer(dim), torch.boolean(False)]
-    return list(ir.Operation.create("torch.aten.sort", results=results, operands=operands).results)
-
-
 def _sorted_columns(op: ir.Operation) -> list[Tensor]:
-    return [Tensor(_sorted(op.operands[0], 0)[0])]
-
-
-def _count(op: ir.Operation) -> int:
-    shape = type_of(op.operands[0]).shape
-    return 0 if None in shape else prod(size or 0 for size in shape)
-
-
-def _median(op: ir.Operation) -> list[Tensor]:
-    count = _count(op)
-    flat = TensorType((count,), type_of(op.operands[0]).element)
-    return _middle(apply("aten.view", [op.operands[0], torch.integers([count])], flat), 0)[:1]
-
-
-def _median_dim(op: ir.Operation) -> list[Tensor]:
-    x, keep = op.operands[0], torch.boolean_of(op.operands[2])
-    dim = (torch.integer_of(op.operands[1]) or 0) % rank_of(x)
-    return [Tensor(inserted(one.value, dim)) if keep else one for one in _middle(x, dim)]
-
-
-def _middle(x: ir.Value, dim: int) -> list[Tensor]:
-    """The lower of the two in the middle along ``dim`` and its place; those of the first NaN where there is one."""
-    type_ = type_of(x)
-    place = [torch.integer(dim), torch.integer(((type_.shape[dim] or 1) - 1) // 2)]
-    made = without(type_, dim)
-    middle, at = (
-        Tensor(apply("aten.select.int", [one, *place], TensorType(made.shape, element)))
-        for one, element in zip(_sorted(x, dim), (type_.element, "si64"), strict=True)
-    )
-    empty = is_nan(Tensor(x))
-    over = [torch.integer(dim), torch.boolean(False)]
-    found = Tensor(apply("aten.any.dim", [empty.value, *over], TensorType(made.shape, "i1")))
-    first = apply(
-        "aten.argmax", [torch.converted(empty.value, "si64"), *over], TensorType(made.shape, "si64")
-    )
-    return [found.chosen(nan, middle), found.chosen(Tensor(first), at)]
-
-
-def _has_size(op: ir.Operation) -> bool:
-    rank, dim = rank_of(op.operands[0]), torch.integer_of(op.operands[1])
-    if dim is None or not -rank <= dim < rank or torch.boolean_of(op.operands[2]) is None:
-        return False
     type_ = type_of(op.operands[0])
-    return bool(type_.shape[dim]) and type_.element in torch.FLOATS and len(op.results) == 2
+    results = [type_.ir_type(), TensorType(type_.shape, "si64").ir_type()]
+    operands = [op.operands[0], torch.integer(0), torch.boolean(False)]
+    return [Tensor(ir.Operation.create("torch.aten.sort", results=results, operands=operands).results[0])]
 
 
 STATISTICS = {
@@ -152,7 +102,5 @@ STATISTICS = {
     "aten.std_mean.correction": Composite(4, _std_mean_correction, _corrects),
     "aten.logdet": Composite(1, _log_determinant, lambda op: rank_of(op.operands[0]) >= 2),
     "aten.msort": Composite(1, _sorted_columns, lambda op: rank_of(op.operands[0]) > 0),
-    "aten.median": Composite(1, _median, lambda op: _count(op) > 0),
-    "aten.median.dim": Composite(3, _median_dim, _has_size, floats=False),
 }
 """Op -> what takes its place."""
