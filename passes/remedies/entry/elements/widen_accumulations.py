@@ -42,7 +42,7 @@ _DTYPES = {
 }  # fmt: skip
 """Op -> which operand is the type to compute in."""
 _INSTANCES = "aten.instance_norm"
-"""Without a weight it ends IREE, and what is written for it adds in f32."""
+"""Without a weight or a bias it ends IREE, and what is written for it adds in f32."""
 _TRAINING = {"aten.batch_norm": 5, "aten.native_batch_norm": 5, "aten.instance_norm": 5, "aten._native_batch_norm_legit": 5,
              "aten._native_batch_norm_legit_functional": 5, "aten._native_batch_norm_legit.no_stats": 3}  # fmt: skip
 """Op -> which operand says whether it sums at all."""
@@ -74,7 +74,7 @@ class WidenAccumulations(FrontEndRemedy):
         name = torch.front_end_name(op)
         if name not in _ADDING or len(op.operands) <= max(_DTYPES.get(name, 0), _TRAINING.get(name, 0)):
             return False
-        if name == _INSTANCES and torch.is_none(op.operands[1]):
+        if name == _INSTANCES and any(map(torch.is_none, list(op.operands)[1:3])):
             return False
         if name in _TRAINING and torch.boolean_of(op.operands[_TRAINING[name]]) is False:
             return False
