@@ -32,7 +32,7 @@ _HALF = {"float16": "_f16", "bfloat16": "_bf16"}
 
 
 def write(folder: Path, dtype: str, samples: int, seed: int, every: int, only: str) -> None:
-    """Raises SystemExit where this Python lacks PyTorch, iree-turbine or expecttest. What is not exported is named and left out."""
+    """Raises SystemExit where this Python lacks PyTorch, iree-turbine or expecttest, or PyTorch ``dtype``. What is not exported is named and left out."""
     warnings.simplefilter("ignore")
     try:
         import torch
@@ -44,9 +44,12 @@ def write(folder: Path, dtype: str, samples: int, seed: int, every: int, only: s
         ) from None
     from torch.utils import _pytree
 
+    element = getattr(torch, dtype, None)
+    if not isinstance(element, torch.dtype):
+        raise SystemExit(
+            f"error: PyTorch has no element type '{dtype}'; --dtype takes float32, float16, int64 …"
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    element = getattr(torch, dtype)
-
     for number, op in enumerate(op_db):
         name = "_".join(filter(None, (op.name, op.variant_test_name))).replace(".", "_")
         if number % every or _LEFT_OUT.search(name) or not re.search(only, name):

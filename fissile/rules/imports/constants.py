@@ -9,7 +9,7 @@ from ..shown import Shown
 define(
     "FIS221",
     "misfolded-constants",
-    "the numbers will be wrong: IREE computes an op on constants otherwise when it compiles",
+    "the numbers may be wrong: IREE computes an op on constants otherwise when it compiles",
     "An op of PyTorch on a constant (`torch.full`, `torch.ones`, a small literal) and a number is computed when the program is compiled, and not as PyTorch does: "
     "`torch.ones(4) * -1` is -1.8e19, `torch.zeros(4) == 0` is False, `torch.full((4,), -5) % 3` is -2, `torch.ones(4, dtype=torch.bool) > 0` is False, and the comparison "
     "of an integer constant with 0.5 crashes. A float tensor that is compared with itself, which is False where it is NaN, is True everywhere, whether it is constant or not.",
@@ -17,7 +17,7 @@ define(
     "sign, the operand of a comparison by the type of the number and not of the tensor, a boolean as -1, and takes the remainder with the sign of the dividend.",
     "fissile gives the number the type that PyTorch computes in (`fissile-type-scalars`), and writes the comparison with itself by `isnan`. In the model: a float beside a float "
     "constant (`-1.0`, not `-1`), `torch.isnan`.",
-    effect=Effect.WRONG,
+    effect=Effect.UNPROVED,
     shown=Shown(
         COMPILE,
         """\

@@ -64,7 +64,10 @@ def test_a_formula_is_that_of_pytorch(tmp_path, name, element):
     for file in ("main.mlir", "entered.mlir"):  # `all_computed` reads the signature of the second
         (tmp_path / file).write_text(text)
     report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
-    assert [(one.code, one.severity.value) for one in report.findings] == [("FIS222", "repaired")]
+    right = (name, element) == ("kl_div of logarithms", "f32")  # and left alone
+    assert [(one.code, one.severity.value) for one in report.findings] == (
+        [] if right else [("FIS222", "repaired")]
+    )
     type_of = np.float32 if element == "f32" else ml_dtypes.bfloat16
     given = [one.astype(type_of) for one in (_LOGITS, _TARGETS)]
     wanted = meant(*(one.astype(np.float64) for one in given))
@@ -72,7 +75,7 @@ def test_a_formula_is_that_of_pytorch(tmp_path, name, element):
     np.testing.assert_allclose(
         answer.astype(np.float64), wanted, rtol=1e-5 if element == "f32" else 2.0**-8, atol=1e-4
     )
-    if name != "kl_div of logarithms":  # which IREE computes right
+    if name != "kl_div of logarithms":  # nothing is added up in it
         assert compile_stock(tmp_path / "main.mlir", tmp_path / "out.vmfb", CPU) is None
         [theirs] = all_computed(tmp_path, *given)
         assert not np.allclose(theirs.astype(np.float64), wanted, rtol=0.05, atol=0.1)

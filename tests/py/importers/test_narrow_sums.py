@@ -86,6 +86,34 @@ def test_what_is_added_in_16_bits_is_added_in_32(tmp_path, name):
     assert not _close(all_computed(tmp_path, x, zeros)[0], wanted)
 
 
+def test_a_mean_of_ones_and_a_norm_of_large_halves(tmp_path):
+    """What `fissile explain FIS220` says of stock IREE."""
+    text = """func.func @main(%x: !torch.vtensor<[8,4096],bf16>, %y: !torch.vtensor<[2,64],f16>) -> (!torch.vtensor<[],bf16>, !torch.vtensor<[2,64],f16>) {
+  %none = torch.constant.none
+  %false = torch.constant.bool false
+  %many = torch.constant.int 64
+  %eps = torch.constant.float 1.0e-5
+  %shape = torch.prim.ListConstruct %many : (!torch.int) -> !torch.list<int>
+  %m = torch.aten.mean %x, %none : !torch.vtensor<[8,4096],bf16>, !torch.none -> !torch.vtensor<[],bf16>
+  %n = torch.aten.layer_norm %y, %shape, %none, %none, %eps, %false : !torch.vtensor<[2,64],f16>, !torch.list<int>, !torch.none, !torch.none, !torch.float, !torch.bool -> !torch.vtensor<[2,64],f16>
+  return %m, %n : !torch.vtensor<[],bf16>, !torch.vtensor<[2,64],f16>
+}
+"""
+    for file in ("main.mlir", "entered.mlir"):
+        (tmp_path / file).write_text(text)
+    ones = np.ones((8, 4096), ml_dtypes.bfloat16)
+    wide = (np.random.default_rng(4).standard_normal((2, 64)) * 400).astype(np.float16)
+    assert not fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU]).errors
+    mean, normed = all_computed(tmp_path, ones, wide)
+    exact = wide.astype(np.float64)
+    wanted = (exact - exact.mean(1, keepdims=True)) / np.sqrt(exact.var(1, keepdims=True) + 1e-5)
+    assert float(mean) == 1
+    np.testing.assert_allclose(normed.astype(np.float64), wanted, atol=2e-3)
+    assert compile_stock(tmp_path / "main.mlir", tmp_path / "out.vmfb", CPU) is None
+    mean, normed = all_computed(tmp_path, ones, wide)
+    assert float(mean) <= 0.5 and not normed.any()
+
+
 @pytest.mark.parametrize("name", ["aten.layer_norm", "aten.cumsum"])
 def test_on_a_gpu(tmp_path, name):
     """Vulkan without 16-bit arguments: only that it is built, there and for a GPU that is not here."""

@@ -32,6 +32,8 @@ _MADE = (
 """Ops that make a constant of numbers."""
 _LITERAL = "vtensor.literal"
 _DEEPEST = 64
+_MOST = 16
+"""IREE computes with as many different elements when it compiles."""
 
 
 @register_pass
@@ -123,7 +125,8 @@ def is_constant(value: ir.Value, depth: int = _DEEPEST) -> bool:
     if name in (*_LIKE, *_MADE):
         return True
     if name == _LITERAL:
-        return isinstance(owner.attributes["value"], ir.DenseElementsAttr)
+        elements = owner.attributes["value"]
+        return isinstance(elements, ir.DenseElementsAttr) and (elements.is_splat or len(elements) <= _MOST)
     tensors = [one for one in owner.operands if TensorType.of(one) is not None]
     return bool(tensors) and all(is_constant(one, depth - 1) for one in tensors)
 

@@ -45,6 +45,12 @@ def _divergence(x: Tensor, target: Tensor, logarithmic: bool) -> Tensor:
     return entropy - target * x
 
 
+def _differs(op: ir.Operation, elements: set[str]) -> bool:
+    """Whether IREE's divergence is another: that of logarithms only where it adds in 16 bits."""
+    logarithmic = torch.boolean_of(op.operands[3])
+    return logarithmic is False or (logarithmic is True and elements != {"f32"})
+
+
 @register_pass
 @dataclass(frozen=True)
 class WriteFormulas(FrontEndRemedy):
@@ -77,8 +83,7 @@ class WriteFormulas(FrontEndRemedy):
             return False
         if name in (_BINARY, _DIVERGENCE):
             reduction = torch.integer_of(op.operands[4 if name == _BINARY else 2])
-            logarithmic = name == _BINARY or torch.boolean_of(op.operands[3]) is not None
-            return reduction in (NONE, MEAN, SUM) and logarithmic
+            return reduction in (NONE, MEAN, SUM) and (name == _BINARY or _differs(op, floats))
         return name != "aten.softshrink" or torch.number_of(op.operands[1]) is not None
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
