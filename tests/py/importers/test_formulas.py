@@ -144,3 +144,16 @@ def test_what_a_pool_of_even_windows_made_is_left_alone(tmp_path):
     windows = x.reshape(1, 2, 2, 2, 4, 2)
     kept = np.where(windows == windows.max((3, 5), keepdims=True), windows, 0)
     np.testing.assert_array_equal(all_computed(tmp_path, x)[0], kept.reshape(1, 2, 4, 8))
+
+
+def test_ops_with_too_few_operands_are_left_to_iree(tmp_path):
+    """No remedy throws on one, IREE refuses the program, and nothing is written."""
+    x, b = "!torch.vtensor<[4],f32>", "!torch.vtensor<[4],bf16>"
+    names = ("log_sigmoid", "eq.Tensor", "mul.Scalar", "addmv", "erfc", "vstack", "mT", "max_unpool2d")
+    calls = [f'  %{at} = torch.operator "torch.aten.{name}"() : () -> {x}' for at, name in enumerate(names)]
+    calls += [f'  %s = torch.operator "torch.aten.mean.dim"(%y) : ({b}) -> {b}', f'  %o = torch.operator "onnx.MaxUnpool"(%x) : ({x}) -> {x}']  # fmt: skip
+    text = "\n".join([f"func.func @main(%x: {x}, %y: {b}) -> {x} {{", *calls, f"  return %x : {x}", "}", ""])
+    (tmp_path / "main.mlir").write_text(text)
+    report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU], check=False)
+    assert report.exit_code == 1 and not (tmp_path / "out.vmfb").exists()
+    assert {one.code for one in report.findings} <= {"FIS407", "FIS421"}

@@ -19,6 +19,8 @@ from ..torch_ops import TensorType, apply
 _SPATIAL = {"aten.max_unpool2d": 2, "aten.max_unpool3d": 3}
 """Op -> over how many dimensions it pools; those before them have their own places."""
 _ONNX = "onnx.MaxUnpool"
+_OPERANDS = {"aten.max_unpool2d": (3,), "aten.max_unpool3d": (5,), _ONNX: (2,)}
+"""With a third operand, the sizes of the result, ONNX counts places otherwise."""
 _POOLS = ("aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices")
 
 
@@ -47,11 +49,7 @@ class ScatterMaxima(FrontEndRemedy):
 
     def fits(self, op: ir.Operation) -> bool:
         name = torch.front_end_name(op)
-        if (
-            name not in (*_SPATIAL, _ONNX)
-            or len(op.results) != 1
-            or (name == _ONNX) != (len(op.operands) == 2)
-        ):
+        if len(op.results) != 1 or len(op.operands) not in _OPERANDS.get(name, ()):
             return False
         value, places, made = (TensorType.of(one) for one in (*list(op.operands)[:2], op.results[0]))
         if value is None or places is None or made is None or value.shape != places.shape:
