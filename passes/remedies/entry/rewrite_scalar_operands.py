@@ -63,7 +63,12 @@ class RewriteScalarOperands(FrontEndRemedy):
 
     def fits(self, op: ir.Operation) -> bool:
         name = torch.front_end_name(op)
-        if name not in _WITH_TENSORS and name not in _OF_BYTES or len(op.results) != 1:
+        if (
+            name not in _WITH_TENSORS
+            and name not in _OF_BYTES
+            or len(op.results) != 1
+            or len(op.operands) < 2
+        ):
             return False
         given, made = torch.TensorType.of(op.operands[0]), torch.TensorType.of(op.results[0])
         if given is None or made is None or given.element != made.element:
