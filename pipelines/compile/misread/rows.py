@@ -74,7 +74,13 @@ _FITTING = (
     ),
     ((b"aten.threshold_backward",), "fissile-compare-before-conversion", "check_thresholds"),
     (
-        (b"aten.log_sigmoid", b"aten.softshrink", b"aten.binary_cross_entropy_with_logits", b"aten.kl_div"),
+        (
+            b"aten.log_sigmoid",
+            b"aten.softshrink",
+            b"aten.binary_cross_entropy_with_logits",
+            b"aten.kl_div",
+            b"aten.renorm",
+        ),
         "fissile-write-formulas",
         "check_formulas",
     ),

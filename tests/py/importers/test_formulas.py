@@ -18,6 +18,7 @@ _HEAD = """
   %zero = torch.constant.int 0
   %one = torch.constant.int 1
   %two = torch.constant.int 2
+  %last = torch.constant.int -1
   %half = torch.constant.float 5.000000e-01
 """
 _X = "!torch.vtensor<[2,6],E>"
@@ -38,7 +39,13 @@ def _entropy(t):
     return np.where(t == 0, 0, t * np.log(np.where(t == 0, 1, t)))
 
 
+def _renormed(x):
+    norms = np.sqrt((x * x).sum(0, keepdims=True))
+    return np.where(norms > 0.5, x * 0.5 / norms, x)
+
+
 _CASES = {
+    "renorm": (f"torch.aten.renorm %x, %two, %last, %half : {_X}, !torch.int, !torch.int, !torch.float -> {_X}", _X, lambda x, t: _renormed(x)),
     "log_sigmoid": (f"torch.aten.log_sigmoid %x : {_X} -> {_X}", _X, lambda x, t: -_softplus(-x)),
     "softshrink": (
         f"torch.aten.softshrink %x, %half : {_X}, !torch.float -> {_X}", _X, lambda x, t: np.sign(x) * np.maximum(np.abs(x) - 0.5, 0)),
@@ -65,9 +72,10 @@ def test_a_formula_is_that_of_pytorch(tmp_path, name, element):
         (tmp_path / file).write_text(text)
     report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
     right = (name, element) == ("kl_div of logarithms", "f32")  # and left alone
-    assert [(one.code, one.severity.value) for one in report.findings] == (
-        [] if right else [("FIS222", "repaired")]
-    )
+    found = [
+        (one.code, one.severity.value) for one in report.findings if one.code != "FIS220"
+    ]  # norms of 16-bit floats
+    assert found == ([] if right else [("FIS222", "repaired")])
     type_of = np.float32 if element == "f32" else ml_dtypes.bfloat16
     given = [one.astype(type_of) for one in (_LOGITS, _TARGETS)]
     wanted = meant(*(one.astype(np.float64) for one in given))

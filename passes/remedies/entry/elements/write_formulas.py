@@ -13,11 +13,13 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..core.formulas import MEAN, NONE, SUM, Tensor
 from ..front_end import FrontEndRemedy
-from ..torch_ops import TensorType
+from ..tensors.values import type_of
+from ..torch_ops import TensorType, apply
 
 _BINARY = "aten.binary_cross_entropy_with_logits"
 _DIVERGENCE = "aten.kl_div"
-_OPERANDS = {"aten.log_sigmoid": 1, "aten.softshrink": 2, _BINARY: 5, _DIVERGENCE: 4}
+_RENORM = "aten.renorm"
+_OPERANDS = {"aten.log_sigmoid": 1, "aten.softshrink": 2, _BINARY: 5, _RENORM: 4, _DIVERGENCE: 4}
 """Op -> how many operands it has."""
 
 
@@ -54,17 +56,17 @@ def _differs(op: ir.Operation, elements: set[str]) -> bool:
 @register_pass
 @dataclass(frozen=True)
 class WriteFormulas(FrontEndRemedy):
-    """Writes `log_sigmoid`, `softshrink`, `binary_cross_entropy_with_logits` and `kl_div` as PyTorch computes them.
+    """Writes `log_sigmoid`, `softshrink`, `binary_cross_entropy_with_logits`, `kl_div` and `renorm` as PyTorch computes them.
 
     IREE 3.13's import takes the logarithm of a sigmoid that is 0 below -88, moves numbers away from 0 in a negative soft threshold, and
-    multiplies 0 with the logarithm of 0 in a divergence (FIS222). Floats are computed in f32, as PyTorch computes 16-bit ones. Sizes may be dynamic. Run it on the program as it was imported.
+    multiplies 0 with the logarithm of 0 in a divergence, and takes other norms in a `renorm` along a dimension that counts from the end (FIS222). Floats are computed in f32, as PyTorch computes 16-bit ones. Sizes may be dynamic. Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-write-formulas"
     cures: ClassVar[tuple[str, ...]] = ("FIS222",)
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "replaces `aten.log_sigmoid`, `softshrink`, `binary_cross_entropy_with_logits` and `kl_div` with PyTorch's formulas (in the input)"
+        "replaces `aten.log_sigmoid`, `softshrink`, `binary_cross_entropy_with_logits`, `kl_div` and `renorm` with PyTorch's formulas (in the input)"
     )
     repairs: ClassVar[str] = (
         "these activations and losses, which IREE computes by other formulas: wrong numbers on every target (FIS222)"
@@ -84,10 +86,15 @@ class WriteFormulas(FrontEndRemedy):
         if name in (_BINARY, _DIVERGENCE):
             reduction = torch.integer_of(op.operands[4 if name == _BINARY else 2])
             return reduction in (NONE, MEAN, SUM) and (name == _BINARY or _differs(op, floats))
+        if name == _RENORM:
+            return torch.integer_of(op.operands[2]) in range(-len(types[0].shape), 0)
         return name != "aten.softshrink" or torch.number_of(op.operands[1]) is not None
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         name, given = torch.front_end_name(op), list(op.operands)
+        if name == _RENORM:
+            dim = (torch.integer_of(given[2]) or 0) % len(type_of(given[0]).shape)
+            return [apply(name, [*given[:2], torch.integer(dim), given[3]], type_of(op.results[0]))]
         [x, *more] = [None if TensorType.of(one) is None else Tensor.wide(one) for one in given]
         assert x is not None  # `fits`
         if name == "aten.log_sigmoid":
