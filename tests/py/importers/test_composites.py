@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from built import CPU
-from entered_programs import all_computed
+from entered_programs import all_computed, written
 
 import fissile
 
@@ -74,8 +74,7 @@ _OPS = {
 
 
 def _compiled(tmp_path, text):
-    for file in ("main.mlir", "entered.mlir"):  # `all_computed` reads the signature of the second
-        (tmp_path / file).write_text(text)
+    written(tmp_path, text)
     report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
     assert not report.errors, [one.message for one in report.findings]
     return {(one.code, one.severity.value) for one in report.findings}

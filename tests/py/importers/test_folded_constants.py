@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from built import CPU
-from entered_programs import all_computed
+from entered_programs import all_computed, written
 
 import fissile
 from fissile.pipelines.numerics.build import compile_stock
@@ -54,8 +54,7 @@ _CASES = {
 
 def _written(tmp_path, *lines: str, of: str = _F) -> None:
     text = "\n".join(["func.func @main(%x: !torch.vtensor<[4],f32>) -> " + of + " {", *lines, "}", ""])
-    for file in ("main.mlir", "entered.mlir"):  # `all_computed` reads the signature of the second
-        (tmp_path / file).write_text(text)
+    written(tmp_path, text)
 
 
 @pytest.mark.parametrize("name", _CASES)
@@ -110,8 +109,7 @@ def test_a_constant_outside_of_the_program_text_is_left_alone(tmp_path):
   dialect_resources: {{ builtin: {{ c: "0x040000000000803F000000400000404000008040" }} }}
 #-}}
 """
-    for file in ("main.mlir", "entered.mlir"):
-        (tmp_path / file).write_text(text)
+    written(tmp_path, text)
     report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
     assert not report.findings
     assert all_computed(tmp_path, np.zeros(4, np.float32))[0].tolist() == [-2, -4, -6, -8]

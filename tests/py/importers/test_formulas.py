@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from built import CPU
-from entered_programs import all_computed
+from entered_programs import all_computed, written
 
 import fissile
 from fissile.pipelines.numerics.build import compile_stock
@@ -68,8 +68,7 @@ def test_a_formula_is_that_of_pytorch(tmp_path, name, element):
     text = "\n".join(
         [f"func.func @main(%x: {_X}, %t: {_X}) -> {type_} {{", _HEAD, f"  %r = {op}", f"  return %r : {type_}", "}", ""]
     ).replace(",E>", f",{element}>")  # fmt: skip
-    for file in ("main.mlir", "entered.mlir"):  # `all_computed` reads the signature of the second
-        (tmp_path / file).write_text(text)
+    written(tmp_path, text)
     report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
     right = (name, element) == ("kl_div of logarithms", "f32")  # and left alone
     found = [
@@ -108,8 +107,7 @@ _WHOLE = """func.func @main(%x: !torch.vtensor<[1,2,2,3],f32>, %i: !torch.vtenso
 
 @pytest.mark.parametrize("text", [_POOLED, _WHOLE], ids=["aten", "onnx"])
 def test_each_number_goes_to_its_place(tmp_path, text):
-    for file in ("main.mlir", "entered.mlir"):
-        (tmp_path / file).write_text(text)
+    written(tmp_path, text)
     report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
     assert ("FIS162", "repaired") in [(one.code, one.severity.value) for one in report.findings]
     x = np.arange(1, 13, dtype=np.float32).reshape(1, 2, 2, 3)
@@ -144,8 +142,7 @@ def test_what_a_pool_of_even_windows_made_is_left_alone(tmp_path):
   return %r : !torch.vtensor<[1,2,4,8],f32>
 }
 """
-    for file in ("main.mlir", "entered.mlir"):
-        (tmp_path / file).write_text(text)
+    written(tmp_path, text)
     report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
     assert not report.findings
     x = np.random.default_rng(3).standard_normal((1, 2, 4, 8)).astype(np.float32)

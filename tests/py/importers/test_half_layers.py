@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from built import CPU
-from entered_programs import all_computed, filled
+from entered_programs import all_computed, filled, written
 
 import fissile
 from fissile.pipelines.numerics.build import compile_stock
@@ -81,8 +81,7 @@ def _expected(name, x, *more):
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_of_halves(tmp_path, name, element):
     text = filled(LAYERS[name].replace("HEAD", HEAD), **{",E>": f",{element}>"})
-    for file in ("main.mlir", "entered.mlir"):  # `all_computed` reads the signature of the second
-        (tmp_path / file).write_text(text)
+    written(tmp_path, text)
     report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
     assert not report.errors
     assert {one.code for one in report.findings} & {"FIS162", "FIS421"}
@@ -110,8 +109,7 @@ NORM = """func.func @main(%x: !torch.vtensor<[3,4096],E>, %w: !torch.vtensor<[40
 def test_norms_of_halves_are_summed_in_32_bits(tmp_path, element):
     """An f16 of 256 has no square, and a sum of 4096 in bf16 is 4% off; where the last line fails IREE sums in 32 bits itself."""
     text = filled(NORM, **{",E>": f",{element}>"})
-    for file in ("main.mlir", "entered.mlir"):
-        (tmp_path / file).write_text(text)
+    written(tmp_path, text)
     report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
     assert [(one.code, one.severity.value) for one in report.findings] == [("FIS220", "repaired")]
     random = np.random.default_rng(9)

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from built import CPU
-from entered_programs import all_computed
+from entered_programs import all_computed, written
 
 import fissile
 from fissile.pipelines.numerics.build import compile_stock
@@ -58,8 +58,7 @@ def _written(tmp_path, name: str) -> None:
         f"  return %r : {type_}",
         "}",
     ]
-    for file in ("main.mlir", "entered.mlir"):  # `all_computed` reads the signature of the second
-        (tmp_path / file).write_text("\n".join(lines))
+    written(tmp_path, "\n".join(lines))
 
 
 def _given() -> tuple[np.ndarray, np.ndarray]:
@@ -99,8 +98,7 @@ def test_a_mean_of_ones_and_a_norm_of_large_halves(tmp_path):
   return %m, %n : !torch.vtensor<[],bf16>, !torch.vtensor<[2,64],f16>
 }
 """
-    for file in ("main.mlir", "entered.mlir"):
-        (tmp_path / file).write_text(text)
+    written(tmp_path, text)
     ones = np.ones((8, 4096), ml_dtypes.bfloat16)
     wide = (np.random.default_rng(4).standard_normal((2, 64)) * 400).astype(np.float16)
     assert not fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU]).errors
@@ -129,16 +127,16 @@ def test_on_a_gpu(tmp_path, name):
 
 def test_what_a_remedy_writes_is_added_in_32_bits_as_well(tmp_path):
     """`aten.huber_loss`, which IREE does not lower, becomes a mean."""
-    for file in ("main.mlir", "entered.mlir"):
-        (tmp_path / file).write_text(
-            f"""func.func @main(%x: {_X}, %y: {_X}) -> !torch.vtensor<[],bf16> {{
+    written(
+        tmp_path,
+        f"""func.func @main(%x: {_X}, %y: {_X}) -> !torch.vtensor<[],bf16> {{
   %one = torch.constant.int 1
   %half = torch.constant.float 5.0e-01
   %r = torch.operator "torch.aten.huber_loss"(%x, %y, %one, %half) : ({_X}, {_X}, !torch.int, !torch.float) -> !torch.vtensor<[],bf16>
   return %r : !torch.vtensor<[],bf16>
 }}
-"""
-        )
+""",
+    )
     report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
     assert "FIS421" in [one.code for one in report.findings] and not report.errors
     x, zeros = _given()
@@ -150,9 +148,9 @@ def test_what_a_remedy_writes_is_added_in_32_bits_as_well(tmp_path):
 def test_a_norm_of_instances_without_a_scale(tmp_path):
     """It ends IREE in a crash; without 16-bit floats as well."""
     type_ = "!torch.vtensor<[2,3,5,4],f32>"
-    for file in ("main.mlir", "entered.mlir"):
-        (tmp_path / file).write_text(
-            f"""func.func @main(%x: {type_}) -> {type_} {{
+    written(
+        tmp_path,
+        f"""func.func @main(%x: {type_}) -> {type_} {{
   %none = torch.constant.none
   %true = torch.constant.bool true
   %tenth = torch.constant.float 1.0e-01
@@ -160,8 +158,8 @@ def test_a_norm_of_instances_without_a_scale(tmp_path):
   %r = torch.aten.instance_norm %x, %none, %none, %none, %none, %true, %tenth, %eps, %true : {type_}, !torch.none, !torch.none, !torch.none, !torch.none, !torch.bool, !torch.float, !torch.float, !torch.bool -> {type_}
   return %r : {type_}
 }}
-"""
-        )
+""",
+    )
     report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
     assert [(one.code, one.severity.value) for one in report.findings] == [("FIS421", "repaired")]
     x = np.random.default_rng(6).standard_normal((2, 3, 5, 4)).astype(np.float32)

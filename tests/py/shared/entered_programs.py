@@ -19,6 +19,12 @@ def filled(text, **words):
     return text
 
 
+def written(tmp_path, text):
+    """Writes a program that fissile is to compile, and whose functions `all_computed` runs as they are declared."""
+    for file in ("main.mlir", "entered.mlir"):
+        (tmp_path / file).write_text(text)
+
+
 def compiled(tmp_path, text, *words):
     """The exit status and the findings of `fissile compile`."""
     source, report = tmp_path / "main.mlir", tmp_path / "report.json"
