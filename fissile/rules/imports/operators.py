@@ -133,9 +133,9 @@ define(
     "unsigned-as-signed",
     "the numbers may be wrong: IREE computes with unsigned bytes as if they had a sign",
     "An op of PyTorch on torch.uint8 whose result has another type, or which orders, adds up or divides: image / 255, 0.5 * image, image.sum(), "
-    "torch.sort(image), image % 5, or a comparison with another type: image > 0.5 * image.float(). A conversion of floats to torch.uint8 or ONNX's uint8: values above 127 may become 127. Of ONNX's ops on uint8 these are Abs, Clip, Div, MaxPool and Mod. IREE reads 200 as -56.",
+    "torch.sort(image), image % 5, or a comparison with another type: image > 0.5 * image.float(). A conversion of floats to torch.uint8 or ONNX's uint8: values above 127 may become 127. Of ONNX's ops on uint8 these are Abs, Clip, Div, MaxPool and Mod. IREE reads 200 as -56, and in a conversion to complex numbers True as -1.",
     "IREE 3.13's import (torch-mlir) does not pass on that the operand is unsigned where it converts it to the type of the result, and makes signed "
-    "bytes of floats. An explicit conversion to another type, `image.float()`, is right.",
+    "bytes of floats. Another explicit conversion, `image.float()`, is right.",
     "fissile converts such operands to 32 bits before the op (`fissile-widen-unsigned`). In the model, write `image.float() / 255`.",
     effect=Effect.UNPROVED,
     shown=Shown(

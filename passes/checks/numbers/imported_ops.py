@@ -142,8 +142,8 @@ def check_unsigned(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
         _finding(
             "FIS165",
             op,
-            f"IREE computes {name} of unsigned 8-bit integers with a sign",
-            "has unsigned bytes",
+            f"IREE computes {name} of unsigned 8-bit integers or booleans with a sign",
+            "has unsigned operands, or makes unsigned bytes",
             name,
         )
         for name, op in found

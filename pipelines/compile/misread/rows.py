@@ -61,7 +61,7 @@ _PARTS = (
 
 _FITTING = (
     ((b"aten.constant_pad_nd", b"aten.pad", b"onnx.Pad"), "fissile-crop-before-padding", "check_crops"),
-    ((b",ui8>",), "fissile-widen-unsigned", "check_unsigned"),
+    ((b",ui8>", b"complex<"), "fissile-widen-unsigned", "check_unsigned"),
     (
         (b"onnx.Max", b"onnx.Min", b"onnx.Sign", b"aten.maximum", b"aten.minimum"),
         "fissile-keep-nans",

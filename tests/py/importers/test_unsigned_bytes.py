@@ -107,3 +107,30 @@ def test_arithmetic_with_a_number_wraps_as_bytes_do(tmp_path):
     wanted = [wide - 8, wide * -3, 8 - byte, byte % 8, byte // 8]
     for got, one in zip(called(vmfb, source, [SIGNED, X], "local-task"), wanted, strict=True):
         assert np.array_equal(got.view(np.uint8), one.astype(np.uint8))
+
+
+COMPLEX = """\
+func.func @main(%x: !torch.vtensor<[2],ELEMENT>) -> !torch.vtensor<[2],complex<f32>> {
+  %type = torch.constant.int 9
+  %no = torch.constant.bool false
+  %none = torch.constant.none
+  %r = torch.aten.to.dtype %x, %type, %no, %no, %none : !torch.vtensor<[2],ELEMENT>, !torch.int, !torch.bool, !torch.bool, !torch.none -> !torch.vtensor<[2],complex<f32>>
+  return %r : !torch.vtensor<[2],complex<f32>>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "element, given", [("i1", np.array([True, False])), ("ui8", np.array([200, 3], np.uint8))]
+)
+def test_a_complex_number_of_what_has_no_sign(tmp_path, element, given):
+    """Where the last line fails IREE has learned it."""
+    source, output = tmp_path / "main.mlir", tmp_path / "out.vmfb"
+    source.write_text(COMPLEX.replace("ELEMENT", element))
+    report = fissile.compile(source, output, [*FLAGS["local-task"]])
+    assert [(one.code, one.severity.value) for one in report.findings] == [("FIS165", "repaired")]
+    [runtime], signature = runtimes.named(["local-task"]), signatures_of_source(source)["main"]
+    assert runtimes.run(output, signature, [given], runtime)[0].tolist() == given.astype(complex).tolist()
+    if element == "i1":
+        assert compile_stock(source, output, FLAGS["local-task"]) is None
+        assert runtimes.run(output, signature, [given], runtime)[0].tolist() == [-1, 0]

@@ -33,7 +33,7 @@ _COMPARED = tuple(
 _LIST = "torch.prim.ListConstruct"
 _UNSIGNED, _WIDE = "ui8", "si32"
 _CASTS = ("aten._to_copy", "aten.to.dtype", "onnx.Cast", "onnx.CastLike", "prims.convert_element_type")
-"""Wrong where a float becomes an unsigned byte: IREE makes a signed one of it."""
+"""Wrong where a float becomes an unsigned byte, of which IREE makes a signed one, and where a boolean or an unsigned byte becomes complex."""
 _AS_FLOATS = ("onnx.MaxPool",)
 """The border of a pool is the least number there is: of integers none that they have."""
 
@@ -44,7 +44,7 @@ class WidenUnsigned(FrontEndRemedy):
     """Converts unsigned 8-bit operands to 32 bits before an op that IREE's import computes as if they had a sign.
 
     IREE 3.13 converts a ui8 to a float or a wider integer with its sign in some ops of PyTorch, orders and divides it so in some of ONNX, and without in others: in an explicit
-    conversion (`x.to(torch.int32)`) it has none. A result of ui8 is cut to 8 bits again. It makes signed bytes of floats, which hold nothing above 127, in some vectorised loops. Run it on the program as it was imported.
+    conversion (`x.to(torch.int32)`) it has none. A result of ui8 is cut to 8 bits again. Of true it makes the complex number -1. It makes signed bytes of floats, which hold nothing above 127, in some vectorised loops. Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-widen-unsigned"
@@ -63,7 +63,7 @@ class WidenUnsigned(FrontEndRemedy):
     def fits(self, op: ir.Operation) -> bool:
         name = torch.front_end_name(op)
         if name in _CASTS:
-            return _makes_bytes(op)
+            return _makes_bytes(op) or _makes_complex(op)
         if name in _COMPARED:
             return len(op.operands) == 2 and _compares_types(*op.operands)
         if name not in _ALWAYS and name not in _MIXED or not op.results:
@@ -74,6 +74,12 @@ class WidenUnsigned(FrontEndRemedy):
         return any(map(_is_unsigned, _tensors(op)))
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
+        if _makes_complex(op):
+            operands = [torch.converted(op.operands[0], "f32"), *list(op.operands)[1:]]
+            attributes = {one: op.attributes[one] for one in op.attributes}
+            made = [one.type for one in op.results]
+            again = ir.Operation.create(op.name, results=made, operands=operands, attributes=attributes)
+            return list(again.results)
         if torch.front_end_name(op) in _CASTS:
             return [torch.cast(torch.converted(op.operands[0], _UNSIGNED), op.results[0].type)]
         element = "f32" if torch.front_end_name(op) in _AS_FLOATS else _WIDE
@@ -101,6 +107,16 @@ def _makes_bytes(op: ir.Operation) -> bool:
     if given is None or made is None or made.element != _UNSIGNED:
         return False
     return given.element in (*torch.FLOATS, "f64")
+
+
+def _makes_complex(op: ir.Operation) -> bool:
+    """Whether the cast ``op`` makes complex numbers of booleans, where true becomes -1, or of unsigned bytes."""
+    if torch.front_end_name(op) not in _CASTS or not op.operands or not op.results:
+        return False
+    given, made = torch.TensorType.of(op.operands[0]), torch.TensorType.of(op.results[0])
+    if given is None or made is None:
+        return False
+    return given.element in ("i1", _UNSIGNED) and made.element.startswith("complex<")
 
 
 def _compares_types(one: ir.Value, other: ir.Value) -> bool:
