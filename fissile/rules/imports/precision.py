@@ -44,7 +44,7 @@ define(
     "other-formula",
     "the numbers may be wrong: IREE computes an activation or a loss by another formula",
     "IREE's log_sigmoid is -inf below -88, where PyTorch's is the number itself, and with it binary_cross_entropy_with_logits; its softshrink moves negative numbers away from 0, "
-    "not towards it; its kl_div is NaN where the target is 0, as in every one-hot target; its renorm along a dimension that counts from the end (-1) takes other norms.",
+    "not towards it; its prelu with a weight for each channel applies them to the elements of the last dimension; its kl_div is NaN where the target is 0, as in every one-hot target; its renorm along a dimension that counts from the end (-1) takes other norms.",
     "IREE 3.13's import (torch-mlir) takes the logarithm of a sigmoid that has no more digits, adds the signs up otherwise, and multiplies 0 with the logarithm of 0.",
     "fissile writes PyTorch's formula (`fissile-write-formulas`). In the model: `-softplus(-x)` for log_sigmoid, `xlogy(t, t) - t * x` for kl_div.",
     effect=Effect.UNPROVED,

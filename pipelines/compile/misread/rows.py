@@ -77,6 +77,7 @@ _FITTING = (
         (
             b"aten.log_sigmoid",
             b"aten.softshrink",
+            b"aten.prelu",
             b"aten.binary_cross_entropy_with_logits",
             b"aten.kl_div",
             b"aten.renorm",

@@ -88,6 +88,32 @@ def test_a_formula_is_that_of_pytorch(tmp_path, name, element):
         assert not np.allclose(theirs.astype(np.float64), wanted, rtol=0.05, atol=0.1)
 
 
+_SLOPES = """func.func @main(%x: !torch.vtensor<[?,3,?,W],f32>, %w: !torch.vtensor<[3],f32>) -> !torch.vtensor<[?,3,?,W],f32> {
+  %r = torch.aten.prelu %x, %w : !torch.vtensor<[?,3,?,W],f32>, !torch.vtensor<[3],f32> -> !torch.vtensor<[?,3,?,W],f32>
+  return %r : !torch.vtensor<[?,3,?,W],f32>
+}
+"""
+
+
+@pytest.mark.parametrize("width", [3, 4], ids=["as many columns as channels", "others"])
+def test_each_channel_has_its_slope(tmp_path, width):
+    """Stock rejects the program where the columns are not as many as the channels, and is wrong where they are."""
+    written(tmp_path, _SLOPES.replace("W", str(width)))
+    report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
+    assert [(one.code, one.severity.value) for one in report.findings] == [("FIS222", "repaired")]
+    x = np.arange(-2 * 3 * 2 * width // 2, 2 * 3 * 2 * width // 2, dtype=np.float32).reshape(2, 3, 2, width)
+    x[0, 0, 0, 0], x[-1, -1, -1, -1] = np.nan, np.inf
+    slopes = np.array([0.5, -1.0, 2.0], np.float32)
+    wanted = np.where(x > 0, x, x * slopes[:, None, None])
+    [answer] = all_computed(tmp_path, x, slopes)
+    np.testing.assert_array_equal(answer, wanted)
+    rejected = compile_stock(tmp_path / "main.mlir", tmp_path / "out.vmfb", CPU)
+    assert (rejected is None) == (width == 3)
+    if rejected is None:
+        [theirs] = all_computed(tmp_path, x, slopes)
+        assert not np.array_equal(theirs, wanted, equal_nan=True)
+
+
 _POOLED = """func.func @main(%x: !torch.vtensor<[1,2,2,3],f32>, %i: !torch.vtensor<[1,2,2,3],si64>) -> !torch.vtensor<[1,2,5,6],f32> {
   %five = torch.constant.int 5
   %six = torch.constant.int 6

@@ -19,6 +19,7 @@ RANDOM = np.random.default_rng(5)
 X, Y, Z = (2 * RANDOM.standard_normal((5, 7)).astype(np.float32) for _ in range(3))
 SIGN = np.sign(RANDOM.standard_normal((5, 7))).astype(np.float32)
 CHANCE = np.array([[0.0, 1.0, 0.5, 0.25, 0.9, 0.1, 1e-20]] * 5, np.float32)
+COUNTS = np.array([[0, 1, 2, 3, 4, 7, 20]] * 5, np.float32)
 ONES = (X > 0).astype(np.float32)
 B, R, N = "!torch.vtensor<[?,7],f32>", "!torch.vtensor<[?],f32>", "!torch.vtensor<[],f32>"
 
@@ -41,7 +42,7 @@ def program(name: str, count: int, numbers: str, made: str, rows: int = 0) -> st
     arguments = ", ".join(f"%x{n}: {type_}" for n, type_ in enumerate(types))
     body = "\n".join(lines)
     called = f'torch.operator "torch.aten.{name}"({", ".join(words)}) : ({", ".join(listed)}) -> {made}'
-    if name in ("binary_cross_entropy", "cosine_embedding_loss"):
+    if name in ("binary_cross_entropy", "cosine_embedding_loss", "poisson_nll_loss"):
         called = f"torch.aten.{name} {', '.join(words)} : {', '.join(listed)} -> {made}"
     return f"func.func @main({arguments}) -> {made} {{\n{body}\n  %r = {called}\n  return %r : {made}\n}}\n"
 
@@ -54,6 +55,12 @@ def huber(x, y, delta=0.5):
 def binary(p, y):
     with np.errstate(divide="ignore"):
         return -(y * np.maximum(np.log(p), -100) + (1 - y) * np.maximum(np.log1p(-p), -100))
+
+
+def poisson(x, y):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stirling = y * np.log(y) - y + 0.5 * np.log(2 * np.pi * y)
+    return np.exp(x) - y * x + np.where(y > 1, stirling, 0)
 
 
 def triplet(a, p, n):
@@ -74,6 +81,9 @@ LOSSES = {
     "triplet": (program("triplet_margin_loss", 3, "0.5 2.0 1.0e-6 true 0", R), [X, Y, Z], triplet(X, Y, Z)),
     "hinge": (program("hinge_embedding_loss", 2, "0.5 1", N), [X, SIGN], np.where(SIGN == 1, X, np.maximum(0.5 - X, 0)).mean()),
     "soft": (program("soft_margin_loss", 2, "1", N), [X, SIGN], np.log1p(np.exp(-SIGN * X)).mean()),
+    "poisson": (program("poisson_nll_loss", 2, "true true 1.0e-8 1", N), [X, COUNTS], poisson(X, COUNTS).mean()),
+    "weighted": (program("binary_cross_entropy", 3, "1", N).replace("%x2: !torch.vtensor<[?,7],f32>", "%x2: !torch.vtensor<[7],f32>").replace("vtensor<[?,7],f32>, !torch.int", "vtensor<[7],f32>, !torch.int"), [CHANCE, ONES, CHANCE[0]], (binary(CHANCE, ONES) * CHANCE[0]).mean()),
+    "scalar": (program("hinge_embedding_loss", 2, "0.5 1", N).replace(B, N), [np.float32(0.2), np.float32(-1)], np.float32(0.3)),
     "cosine": (program("cosine_embedding_loss", 3, "0.25 1", N, rows=1), [X, Y, SIGN[:, 0]], cosine(X, Y, SIGN[:, 0]).mean()),
 }  # fmt: skip
 

@@ -113,6 +113,17 @@ class Tensor:
     def averaged(self, dims: Sequence[int]) -> Tensor:
         return self._reduced("aten.mean.dim", dims, True)
 
+    def reduced(self, reduction: int) -> Tensor:
+        """By one of at::Reduction: each element, or the mean or the sum of all."""
+        if reduction == NONE or not self.rank:
+            return self
+        made = TensorType((), self.type_.element)
+        name = "aten.mean" if reduction == MEAN else "aten.sum"
+        return Tensor(apply(name, [self.value, torch.none()], made))
+
+    def smaller(self, other: Tensor) -> Tensor:
+        return self._with("aten.minimum", other)
+
     def largest(self, dim: int) -> Tensor:
         made = self.type_.with_size(dim, 1)
         return Tensor(apply("aten.amax", [self.value, torch.integers([dim]), torch.boolean(True)], made))

@@ -19,7 +19,8 @@ from ..torch_ops import TensorType, apply
 _BINARY = "aten.binary_cross_entropy_with_logits"
 _DIVERGENCE = "aten.kl_div"
 _RENORM = "aten.renorm"
-_OPERANDS = {"aten.log_sigmoid": 1, "aten.softshrink": 2, _BINARY: 5, _RENORM: 4, _DIVERGENCE: 4}
+_PRELU = "aten.prelu"
+_OPERANDS = {"aten.log_sigmoid": 1, "aten.softshrink": 2, _PRELU: 2, _BINARY: 5, _RENORM: 4, _DIVERGENCE: 4}
 """Op -> how many operands it has."""
 
 
@@ -30,6 +31,18 @@ def _log_sigmoid(x: Tensor) -> Tensor:
 def _softshrink(x: Tensor, width: float) -> Tensor:
     inside = x * 0.0  # a NaN stays one
     return x.is_("gt", width).chosen(x - width, x.is_("lt", -width).chosen(x + width, inside))
+
+
+def _of_channels(x: TensorType, weight: TensorType | None) -> bool:
+    """Whether ``weight`` has a number for each channel (dimension 1) that does not stand at the end of ``x``, or ``x`` has no dimensions to broadcast it to."""
+    if weight is None or len(weight.shape) != 1 or weight.element != x.element:
+        return False
+    return weight.shape == (1,) if not x.shape else len(x.shape) > 2 and weight.shape != (1,)
+
+
+def _prelu(x: Tensor, weight: Tensor) -> Tensor:
+    slopes = weight.spread(x.rank - 2) if x.rank else weight.dropped(0)
+    return x.is_("gt", 0.0).chosen(x, x * slopes)
 
 
 def _binary(x: Tensor, target: Tensor, weight: Tensor | None, positive: Tensor | None) -> Tensor:
@@ -56,17 +69,19 @@ def _differs(op: ir.Operation, elements: set[str]) -> bool:
 @register_pass
 @dataclass(frozen=True)
 class WriteFormulas(FrontEndRemedy):
-    """Writes `log_sigmoid`, `softshrink`, `binary_cross_entropy_with_logits`, `kl_div` and `renorm` as PyTorch computes them.
+    """Writes `log_sigmoid`, `softshrink`, `prelu`, `binary_cross_entropy_with_logits`, `kl_div` and `renorm` as PyTorch computes them.
 
-    IREE 3.13's import takes the logarithm of a sigmoid that is 0 below -88, moves numbers away from 0 in a negative soft threshold, and
-    multiplies 0 with the logarithm of 0 in a divergence, and takes other norms in a `renorm` along a dimension that counts from the end (FIS222). Floats are computed in f32, as PyTorch computes 16-bit ones. Sizes may be dynamic. Run it on the program as it was imported.
+    IREE 3.13's import takes the logarithm of a sigmoid that is 0 below -88, moves numbers away from 0 in a negative soft threshold, takes the
+    weights of a PReLU to be those of the last dimension, multiplies 0 with the logarithm of 0 in a divergence, and takes other norms in a `renorm`
+    along a dimension that counts from the end (FIS222). Floats are computed in f32, as PyTorch computes 16-bit ones. Sizes may be dynamic. Run it
+    on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-write-formulas"
     cures: ClassVar[tuple[str, ...]] = ("FIS222",)
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "replaces `aten.log_sigmoid`, `softshrink`, `binary_cross_entropy_with_logits`, `kl_div` and `renorm` with PyTorch's formulas (in the input)"
+        "replaces `aten.log_sigmoid`, `softshrink`, `prelu`, `binary_cross_entropy_with_logits`, `kl_div` and `renorm` with PyTorch's formulas (in the input)"
     )
     repairs: ClassVar[str] = (
         "these activations and losses, which IREE computes by other formulas: wrong numbers on every target (FIS222)"
@@ -86,6 +101,8 @@ class WriteFormulas(FrontEndRemedy):
         if name in (_BINARY, _DIVERGENCE):
             reduction = torch.integer_of(op.operands[4 if name == _BINARY else 2])
             return reduction in (NONE, MEAN, SUM) and (name == _BINARY or _differs(op, floats))
+        if name == _PRELU:
+            return _of_channels(types[0], types[1])
         if name == _RENORM:
             return torch.integer_of(op.operands[2]) in range(-len(types[0].shape), 0)
         return name != "aten.softshrink" or torch.number_of(op.operands[1]) is not None
@@ -103,6 +120,8 @@ class WriteFormulas(FrontEndRemedy):
             return [_softshrink(x, torch.number_of(given[1]) or 0.0).as_result(op.results[0])]
         target = more[0]
         assert target is not None
+        if name == _PRELU:
+            return [_prelu(x, target).as_result(op.results[0])]
         if name == _BINARY:
             loss, reduction = _binary(x, target, more[1], more[2]), given[4]
         else:

@@ -1,9 +1,10 @@
-"""Losses between tensors of one shape, as PyTorch defines them."""
+"""Losses between tensors, as PyTorch defines them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import log, pi
 from typing import ClassVar
 
 from iree.compiler import ir
@@ -12,11 +13,10 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
+from ..core.formulas import MEAN, NONE, SUM, Tensor
 from ..front_end import FrontEndRemedy
-from ..torch_ops import TensorType, apply
+from ..torch_ops import TensorType
 
-_NONE, _MEAN, _SUM = 0, 1, 2
-"""at::Reduction of PyTorch."""
 _LEAST_LOGARITHM = -100.0
 """PyTorch clamps the logarithms of a cross entropy there (aten/src/ATen/native/Loss.cpp)."""
 _SMALLEST_LENGTH = 1e-12
@@ -26,17 +26,18 @@ _SMALLEST_LENGTH = 1e-12
 @register_pass
 @dataclass(frozen=True)
 class WriteOutLosses(FrontEndRemedy):
-    """Writes Huber's, smooth L1, binary cross entropy, margin, triplet, hinge, soft margin and cosine losses element by element, and reduces.
+    """Writes Huber's, smooth L1, binary cross entropy, margin, triplet, hinge, soft margin, cosine and Poisson losses element by element, and reduces.
 
-    IREE 3.13 has no name for most of these ops, and stops in the decomposition of the others where the batch is dynamic. Tensors have one
-    element type and one shape; those of a triplet and of a cosine, rows of it. Run it on the program as it was imported.
+    IREE 3.13 has no name for most of these ops, and stops in the decomposition of the others where the batch is dynamic, there are no dimensions, or
+    weights are broadcast. Tensors have one element type, and shapes that broadcast; those of a triplet and of a cosine are rows. Run it on the
+    program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-write-out-losses"
     exactness: ClassVar[Exactness] = Exactness.ORDER
     does: ClassVar[str] = (
         "replaces `aten.huber_loss`, `smooth_l1_loss`, `binary_cross_entropy`, `margin_ranking_loss`, `triplet_margin_loss`, "
-        "`hinge_embedding_loss`, `soft_margin_loss` and `cosine_embedding_loss` with what they compute of each element (in the input)"
+        "`hinge_embedding_loss`, `soft_margin_loss`, `cosine_embedding_loss` and `poisson_nll_loss` with what they compute of each element (in the input)"
     )
     repairs: ClassVar[str] = "losses between tensors, which IREE rejects (FIS421)"
     numbers: ClassVar[str] = "sums may be reordered"
@@ -48,18 +49,19 @@ class WriteOutLosses(FrontEndRemedy):
         if loss is None or len(op.operands) != loss.operands or len(op.results) != 1:
             return False
         operands, reduction = _sorted(op)
-        if torch.integer_of(reduction) not in (_NONE, _MEAN, _SUM):
+        if torch.integer_of(reduction) not in (NONE, MEAN, SUM):
             return False
         types = [TensorType.of(one) for one in operands[: loss.tensors] if not torch.is_none(one)]
-        first = types[0]
-        if first is None or first.element not in torch.FLOATS or not first.shape:
+        known = [one for one in types if one is not None]
+        first = known[0] if known else None
+        if first is None or len(known) < len(types) or first.element not in torch.FLOATS:
             return False
         if loss.rows:
             rows = TensorType(first.shape[:1], first.element)
             expected = [first, first, rows if torch.front_end_name(op) == _COSINE else first]
-            if len(first.shape) != 2 or types != expected:
+            if len(first.shape) != 2 or known != expected:
                 return False
-        elif any(one != first for one in types):
+        elif any(one.element != first.element for one in known) or not _broadcast(known):
             return False
         if loss.written is _triplet and torch.number_of(operands[4]) not in (1.0, 2.0):
             return False
@@ -67,13 +69,10 @@ class WriteOutLosses(FrontEndRemedy):
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         operands, how = _sorted(op)
-        made, reduction = op.results[0].type, torch.integer_of(how)
-        value = _LOSSES[torch.front_end_name(op)].written(*operands)
-        if reduction == _NONE:
-            return [torch.cast(value, made)]
-        scalar = TensorType((), _type(value).element)
-        name = "aten.mean" if reduction == _MEAN else "aten.sum"
-        return [torch.cast(apply(name, [value, torch.none()], scalar), made)]
+        loss = _LOSSES[torch.front_end_name(op)]
+        tensors = [None if torch.is_none(one) else Tensor(one) for one in operands[: loss.tensors]]
+        value = loss.written(*tensors, *(_constant(one) for one in operands[loss.tensors :]))
+        return [value.reduced(torch.integer_of(how) or NONE).as_result(op.results[0])]
 
 
 def _sorted(op: ir.Operation) -> tuple[list[ir.Value], ir.Value]:
@@ -82,124 +81,85 @@ def _sorted(op: ir.Operation) -> tuple[list[ir.Value], ir.Value]:
     return operands, operands.pop(2 if torch.front_end_name(op) in _REDUCTION_THIRD else -1)
 
 
+def _broadcast(types: list[TensorType]) -> bool:
+    """Whether the shapes are broadcast as it is known here: in each dimension the sizes are the same, or 1."""
+    rank = max(len(one.shape) for one in types)
+    padded = [(1,) * (rank - len(one.shape)) + one.shape for one in types]
+    return all(len({size for size in sizes if size != 1}) <= 1 for sizes in zip(*padded, strict=True))
+
+
 def _is_known(value: ir.Value) -> bool:
     return torch.number_of(value) is not None or torch.boolean_of(value) is not None
 
 
-def _type(value: ir.Value) -> TensorType:
-    type_ = TensorType.of(value)
-    assert type_ is not None
-    return type_
-
-
-def _number(value: ir.Value) -> float:
+def _constant(value: ir.Value) -> float:
     number = torch.number_of(value)
-    assert number is not None  # `fits`
-    return float(number)
+    return float(bool(torch.boolean_of(value)) if number is None else number)
 
 
-def _minus(left: ir.Value, right: ir.Value) -> ir.Value:
-    return apply("aten.sub.Tensor", [left, right, torch.integer(1)], _type(left))
+def _row_sums(rows: Tensor) -> Tensor:
+    return rows.summed([1], keep=False)
 
 
-def _plus(left: ir.Value, right: ir.Value) -> ir.Value:
-    return apply("aten.add.Tensor", [left, right, torch.integer(1)], _type(left))
+def _huber(x: Tensor, y: Tensor, delta: float) -> Tensor:
+    far = (x - y).of("abs")
+    return far.is_("lt", delta).chosen(far * far * 0.5, (far - 0.5 * delta) * delta)
 
 
-def _times(left: ir.Value, right: ir.Value) -> ir.Value:
-    return apply("aten.mul.Tensor", [left, right], _type(left))
-
-
-def _scaled(value: ir.Value, factor: float) -> ir.Value:
-    return apply("aten.mul.Scalar", [value, torch.real(factor)], _type(value))
-
-
-def _shifted(value: ir.Value, summand: float) -> ir.Value:
-    return apply("aten.add.Scalar", [value, torch.real(summand), torch.integer(1)], _type(value))
-
-
-def _at_least(value: ir.Value, bound: float) -> ir.Value:
-    return apply("aten.clamp", [value, torch.real(bound), torch.none()], _type(value))
-
-
-def _of(name: str, value: ir.Value) -> ir.Value:
-    return apply(f"aten.{name}", [value], _type(value))
-
-
-def _compared(name: str, value: ir.Value, number: float) -> ir.Value:
-    made = TensorType(_type(value).shape, "i1")
-    return apply(f"aten.{name}.Scalar", [value, torch.real(number)], made)
-
-
-def _chosen(condition: ir.Value, value: ir.Value, other: ir.Value) -> ir.Value:
-    return apply("aten.where.self", [condition, value, other], _type(value))
-
-
-def _where(condition: ir.Value, value: ir.Value) -> ir.Value:
-    return apply("aten.where.ScalarOther", [condition, value, torch.real(0.0)], _type(value))
-
-
-def _row_sums(value: ir.Value) -> ir.Value:
-    type_ = _type(value)
-    over = [torch.integers([1]), torch.boolean(False), torch.none()]
-    return apply("aten.sum.dim_IntList", [value, *over], TensorType(type_.shape[:1], type_.element))
-
-
-def _huber(x: ir.Value, y: ir.Value, delta: ir.Value) -> ir.Value:
-    far, bound = _of("abs", _minus(x, y)), _number(delta)
-    near, line = _scaled(_times(far, far), 0.5), _scaled(_shifted(far, -0.5 * bound), bound)
-    return _chosen(_compared("lt", far, bound), near, line)
-
-
-def _smooth(x: ir.Value, y: ir.Value, beta: ir.Value) -> ir.Value:
-    far, bound = _of("abs", _minus(x, y)), _number(beta)
-    if bound == 0.0:
+def _smooth(x: Tensor, y: Tensor, beta: float) -> Tensor:
+    far = (x - y).of("abs")
+    if beta == 0.0:
         return far
-    near = _scaled(_times(far, far), 0.5 / bound)
-    return _chosen(_compared("lt", far, bound), near, _shifted(far, -0.5 * bound))
+    return far.is_("lt", beta).chosen(far * far * (0.5 / beta), far - 0.5 * beta)
 
 
-def _binary(x: ir.Value, y: ir.Value, weight: ir.Value) -> ir.Value:
-    yes = _at_least(_of("log", x), _LEAST_LOGARITHM)
-    no = _at_least(_of("log1p", _scaled(x, -1.0)), _LEAST_LOGARITHM)
-    loss = _minus(_times(_shifted(y, -1.0), no), _times(y, yes))
-    return loss if torch.is_none(weight) else _times(loss, weight)
+def _binary(x: Tensor, y: Tensor, weight: Tensor | None) -> Tensor:
+    yes = x.of("log").at_least(_LEAST_LOGARITHM)
+    no = (-x).of("log1p").at_least(_LEAST_LOGARITHM)
+    loss = (y - 1.0) * no - y * yes
+    return loss if weight is None else loss * weight
 
 
-def _ranking(x: ir.Value, y: ir.Value, sign: ir.Value, margin: ir.Value) -> ir.Value:
-    return _at_least(_shifted(_times(sign, _minus(y, x)), _number(margin)), 0.0)
+def _ranking(x: Tensor, y: Tensor, sign: Tensor, margin: float) -> Tensor:
+    return (sign * (y - x) + margin).at_least(0.0)
 
 
 def _triplet(
-    anchor: ir.Value, near: ir.Value, far: ir.Value, margin: ir.Value, power: ir.Value, least: ir.Value, swap: ir.Value
-) -> ir.Value:  # fmt: skip
-    def distance(one: ir.Value, other: ir.Value) -> ir.Value:
-        apart = _of("abs", _shifted(_minus(one, other), _number(least)))
-        return _row_sums(apart) if _number(power) == 1.0 else _of("sqrt", _row_sums(_times(apart, apart)))
+    anchor: Tensor, near: Tensor, far: Tensor, margin: float, power: float, least: float, swap: float
+) -> Tensor:
+    def distance(one: Tensor, other: Tensor) -> Tensor:
+        apart = (one - other + least).of("abs")
+        return _row_sums(apart) if power == 1.0 else _row_sums(apart * apart).of("sqrt")
 
     away = distance(anchor, far)
-    if torch.boolean_of(swap):
-        away = apply("aten.minimum", [away, distance(near, far)], _type(away))
-    return _at_least(_shifted(_minus(distance(anchor, near), away), _number(margin)), 0.0)
+    if swap:
+        away = away.smaller(distance(near, far))
+    return (distance(anchor, near) - away + margin).at_least(0.0)
 
 
-def _hinge(x: ir.Value, sign: ir.Value, margin: ir.Value) -> ir.Value:
-    inside = _at_least(_shifted(_scaled(x, -1.0), _number(margin)), 0.0)
-    return _plus(_where(_compared("ne", sign, 1.0), inside), _where(_compared("ne", sign, -1.0), x))
+def _hinge(x: Tensor, sign: Tensor, margin: float) -> Tensor:
+    inside = (-x + margin).at_least(0.0)
+    return sign.is_("ne", 1.0).chosen(inside, 0.0) + sign.is_("ne", -1.0).chosen(x, 0.0)
 
 
-def _soft(x: ir.Value, sign: ir.Value) -> ir.Value:
-    return _of("log1p", _of("exp", _scaled(_times(sign, x), -1.0)))
+def _soft(x: Tensor, sign: Tensor) -> Tensor:
+    return (-(sign * x)).of("exp").of("log1p")
 
 
-def _cosine(x: ir.Value, y: ir.Value, sign: ir.Value, margin: ir.Value) -> ir.Value:
-    lengths = [_shifted(_row_sums(_times(one, one)), _SMALLEST_LENGTH) for one in (x, y)]
-    cosine = apply(
-        "aten.div.Tensor", [_row_sums(_times(x, y)), _of("sqrt", _times(*lengths))], _type(lengths[0])
-    )
-    apart = _at_least(_shifted(cosine, -_number(margin)), 0.0)
-    together = _shifted(_scaled(cosine, -1.0), 1.0)
-    return _plus(_where(_compared("eq", sign, 1.0), together), _where(_compared("eq", sign, -1.0), apart))
+def _cosine(x: Tensor, y: Tensor, sign: Tensor, margin: float) -> Tensor:
+    lengths = [_row_sums(one * one) + _SMALLEST_LENGTH for one in (x, y)]
+    cosine = _row_sums(x * y) / (lengths[0] * lengths[1]).of("sqrt")
+    together, apart = 1.0 - cosine, (cosine - margin).at_least(0.0)
+    return sign.is_("eq", 1.0).chosen(together, 0.0) + sign.is_("eq", -1.0).chosen(apart, 0.0)
+
+
+def _poisson(x: Tensor, y: Tensor, is_logarithm: float, is_full: float, least: float) -> Tensor:
+    loss = x.of("exp") - y * x if is_logarithm else x - y * (x + least).of("log")
+    if not is_full:
+        return loss
+    logarithm = y.of("log")
+    stirling = y * logarithm - y + (logarithm + log(2.0 * pi)) * 0.5
+    return loss + y.is_("gt", 1.0).chosen(stirling, 0.0)
 
 
 @dataclass(frozen=True)
@@ -208,7 +168,7 @@ class _Loss:
 
     operands: int
     tensors: int
-    written: Callable[..., ir.Value]
+    written: Callable[..., Tensor]
     rows: bool = False
 
 
@@ -223,4 +183,5 @@ _LOSSES = {
     "aten.hinge_embedding_loss": _Loss(4, 2, _hinge),
     "aten.soft_margin_loss": _Loss(3, 2, _soft),
     _COSINE: _Loss(5, 3, _cosine, rows=True),
+    "aten.poisson_nll_loss": _Loss(6, 2, _poisson),
 }

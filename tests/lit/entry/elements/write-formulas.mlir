@@ -22,6 +22,27 @@ func.func @loss(%x: !torch.vtensor<[2,4],f32>, %t: !torch.vtensor<[2,4],f32>) ->
   return %r : !torch.vtensor<[],f32>
 }
 
+// A weight for each channel, which is dimension 1.
+// CHECK-LABEL: @channels
+// CHECK:         torch.aten.unsqueeze %arg1, {{.*}} -> !torch.vtensor<[4,1],f32>
+// CHECK:         torch.aten.unsqueeze {{.*}} -> !torch.vtensor<[4,1,1],f32>
+// CHECK:         torch.aten.where.self
+// CHECK-NOT:     torch.aten.prelu
+func.func @channels(%x: !torch.vtensor<[?,4,8,4],f32>, %w: !torch.vtensor<[4],f32>) -> !torch.vtensor<[?,4,8,4],f32> {
+  %r = torch.aten.prelu %x, %w : !torch.vtensor<[?,4,8,4],f32>, !torch.vtensor<[4],f32> -> !torch.vtensor<[?,4,8,4],f32>
+  return %r : !torch.vtensor<[?,4,8,4],f32>
+}
+
+// One weight for all, and channels at the end.
+// CHECK-LABEL: @slopes
+// CHECK:         torch.aten.prelu
+// CHECK:         torch.aten.prelu
+func.func @slopes(%x: !torch.vtensor<[?,4,8,4],f32>, %y: !torch.vtensor<[?,4],f32>, %w: !torch.vtensor<[1],f32>, %v: !torch.vtensor<[4],f32>) -> (!torch.vtensor<[?,4,8,4],f32>, !torch.vtensor<[?,4],f32>) {
+  %r = torch.aten.prelu %x, %w : !torch.vtensor<[?,4,8,4],f32>, !torch.vtensor<[1],f32> -> !torch.vtensor<[?,4,8,4],f32>
+  %s = torch.aten.prelu %y, %v : !torch.vtensor<[?,4],f32>, !torch.vtensor<[4],f32> -> !torch.vtensor<[?,4],f32>
+  return %r, %s : !torch.vtensor<[?,4,8,4],f32>, !torch.vtensor<[?,4],f32>
+}
+
 // f64 is left to IREE, and a sigmoid is right as it is.
 // CHECK-LABEL: @left
 // CHECK:         torch.aten.log_sigmoid
