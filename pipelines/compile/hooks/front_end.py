@@ -98,6 +98,7 @@ REMEDIES = (
     "fissile-select-ordered",
     "fissile-search-sorted",
     "fissile-contract-dims",
+    "fissile-contract-indices",
     "fissile-sum-trapezoids",
     "fissile-sum-exponentials",
     "fissile-scan-extremes",
