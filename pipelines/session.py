@@ -218,25 +218,24 @@ class Session:
 
         Raises UsageError where the file cannot be read, PhaseFailed (phase "start") where it is not a valid module.
         """
-        path = Path(source)
+        # In locations the file is what the caller calls it, as with IREE: ./model.mlir is not model.mlir.
+        path, spelled = Path(source), os.fspath(source)
         if not path.is_file():
             raise UsageError(f"no such file: {path}" if not path.exists() else f"not a file: {path}")
         try:
             content = path.read_bytes() if name else b""
-            if name and not content.startswith(
-                BYTECODE
-            ):  # which has its own locations, and ends where it ends
+            if name and not content.startswith(BYTECODE):  # which has its own locations and end
                 opened = library.Source.wrap_buffer(self._session, content + b"\0", buffer_name=name)
             else:
-                opened = library.Source.open_file(self._session, str(path))
+                opened = library.Source.open_file(self._session, spelled)
         except (ValueError, OSError) as error:
             raise UsageError(f"cannot read {path}: {error}") from None
         self._parsed, self._names = path, None
-        for spelled in (str(path), name):
-            may_be_quoted(spelled)
-        module = self._parse(opened, name or str(path))
+        for one in (spelled, name):
+            may_be_quoted(one)
+        module = self._parse(opened, name or spelled)
         converted = stablehlo_of(module.op.operation, path)
-        return module if converted is None else self.parse_text(converted, name or str(path))
+        return module if converted is None else self.parse_text(converted, name or spelled)
 
     def parse_input(
         self,

@@ -62,6 +62,7 @@ class CompileRun:
         self.output = output
         self.scratch = scratch or output.parent
         self.input = spooled_input or Path(request.input)
+        self._spelled = str(spooled_input or request.input)
         self.input_name = request.name
         if spooled_input and not request.name:
             self.input_name = STDIN_NAME if request.input == "-" else request.input
@@ -108,7 +109,7 @@ class CompileRun:
         """The input, without ops that IREE does not know. It may have types of a user's runtime module, which IREE passes on."""
         read = partial(
             self.session.parse_input,
-            self.input,
+            self._spelled,
             self.input_name,
             self.request.allow_pipelines,
             self._evaluates_constants,

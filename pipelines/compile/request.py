@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +107,15 @@ class CompileRequest:
     """`compile`, or `reduce` to write a small program that fails alike."""
     dispatch: str = ""
     """The dispatch to reduce to; empty: the first that fails."""
+
+    def read_from_pipe(self, folder: Path) -> CompileRequest:
+        """This request with a file in ``folder`` as input, where the input is a pipe (`<(command)`, /dev/stdin): that can be read once."""
+        path = Path(self.input)
+        if self.input == "-" or not path.is_fifo():
+            return self
+        kept = folder / "input"
+        kept.write_bytes(path.read_bytes())
+        return replace(self, input=str(kept), name=self.name or self.input)
 
     @property
     def generates_code(self) -> bool:

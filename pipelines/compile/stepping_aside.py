@@ -31,7 +31,7 @@ def command_of(request: CompileRequest) -> str:
 
 def stock_command(request: CompileRequest) -> str:
     """The command that shows what IREE does with ``request``: iree-compile's, or fissile's where iree-compile has no word for it."""
-    if request.input == "-" or not stands_in(request) or recognised(request.input):
+    if request.input == "-" or request.name or not stands_in(request) or recognised(request.input):
         return f"fissile {request.task} " + shlex.join([*request.argv, *limits_in_force(request.argv)])
     ends = [f"--compile-from={request.compile_from}"] if request.compile_from != "start" else []
     ends += [f"--compile-to={request.compile_to}"] if request.compile_to != "end" else []

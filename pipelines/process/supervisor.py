@@ -67,6 +67,7 @@ def run_compile(request: CompileRequest) -> Report:
         scratch() as folder,
         nullcontext(folder / "output") if place is None else staged(place, folder) as output,
     ):
+        request = request.read_from_pipe(folder)
         report = with_import(
             request.input,
             folder,
@@ -349,7 +350,7 @@ def _check_input(request: CompileRequest) -> None:
         return
     if not path.exists():
         raise UsageError(f"no such file: {request.input}")
-    if not path.is_file():
+    if not (path.is_file() or path.is_fifo()):
         raise UsageError(f"not a file: {request.input}")
     if not os.access(path, os.R_OK):
         raise UsageError(f"cannot read {request.input}: permission denied")
