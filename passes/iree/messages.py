@@ -24,8 +24,9 @@ NO_ELEMENT_TYPE = "'hal.element_type' op unsupported element type"
 
 UNKNOWN_OP = re.compile(
     r"Dialect `(?P<dialect>\w+)' not found for custom op '(?P<op>[\w.$-]+)'|custom op '(?P<known>\w+\.[\w.$-]+)' is unknown"
+    r"|unregistered operation '(?P<generic>[\w.$-]+)' found in dialect \('\w+'\) that does not allow unknown operations"
 )
-"""What the parser says of an op in its own syntax whose dialect, or which itself, IREE does not have. A word without a dialect is no op."""
+"""What the parser says of an op in its own syntax whose dialect, or which itself, IREE does not have, and of one in generic form that its dialect does not have. A word without a dialect is no op."""
 
 UNREGISTERED = "unregistered dialect"
 """What the parser says of an op, a type or an attribute of a dialect that IREE does not have, where those are refused."""

@@ -11,7 +11,10 @@ def check_unknown_op(message: str, places: tuple[Place, ...]) -> Finding | None:
     found = UNKNOWN_OP.search(message)
     if found is None:
         return None
-    op, dialect = found["op"] or found["known"], found["dialect"]
+    op, dialect = found["op"] or found["known"] or found["generic"], found["dialect"]
+    in_one_run = Help(
+        "to find all such ops in one run, write the program in generic form (--mlir-print-op-generic)"
+    )
     lacking = f"dialect '{dialect}'" if dialect else f"op '{op}'"
     return Finding(
         "FIS406",
@@ -26,8 +29,6 @@ def check_unknown_op(message: str, places: tuple[Place, ...]) -> Finding | None:
             Help(
                 "replace it in the model with ops that IREE has, or lower it before you compile the program"
             ),
-            Help(
-                "to find all such ops in one run, write the program in generic form (--mlir-print-op-generic)"
-            ),
+            *([] if found["generic"] else [in_one_run]),
         ),
     )

@@ -19,6 +19,11 @@ AT = Place("model.mlir", 4, 8)
     [
         ("Dialect `async' not found for custom op 'async.execute' ", "async.execute", "dialect 'async'"),
         ("custom op 'linalg.nothing' is unknown", "linalg.nothing", "op 'linalg.nothing'"),
+        (
+            "unregistered operation 'stablehlo.nothing' found in dialect ('stablehlo') that does not allow unknown operations",
+            "stablehlo.nothing",
+            "op 'stablehlo.nothing'",
+        ),
     ],
 )
 def test_an_op_that_the_parser_does_not_know_is_named(message, op, lacking):
