@@ -27,6 +27,7 @@ REMEDIES = (
     "fissile-refine-sizes",
     "fissile-rename-torch-ops",
     "fissile-rearrange-tensors",
+    "fissile-wrap-rolls",
     "fissile-narrow-doubles",
     "fissile-write-composites",
     "fissile-decompose-bitcast",

@@ -20,6 +20,7 @@ from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
 from ..front_end import FRONT_END_OP, FrontEndRemedy
+from ..tensors.values import python_remainder
 
 
 @register_pass
@@ -57,7 +58,7 @@ class DivideSizes(FrontEndRemedy):
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         if name_of(op) in PYTHON_REMAINDERS:
-            return [_python_remainder(*op.operands)]
+            return [python_remainder(*op.operands)]
         value, divisor = op.operands
         made = op.results[0].type
         zero = _constants([0], divisor.type, ())
@@ -85,10 +86,3 @@ def _constants(numbers: list[int], like: ir.Type, shape: tuple[int | None, ...])
     text = str(numbers) if shape else str(numbers[0])
     value = ir.Attribute.parse(f"dense<{text}> : tensor<{sizes}{type_.element}>")
     return torch.apply_onnx("Constant", [], made, value=value)
-
-
-def _python_remainder(value: ir.Value, divisor: ir.Value) -> ir.Value:
-    number = ir.Type.parse("!torch.int")
-    quotient = torch.apply("aten.floordiv.int", [value, divisor], number)
-    whole = torch.apply("aten.mul.int", [quotient, divisor], number)
-    return torch.apply("aten.sub.int", [value, whole], number)

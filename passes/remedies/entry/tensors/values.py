@@ -64,6 +64,14 @@ def from_front(index: ir.Value, size: ir.Value) -> ir.Value:
     return apply("aten.where.self", [negative, moved, index], type_)
 
 
+def python_remainder(value: ir.Value, divisor: ir.Value) -> ir.Value:
+    """Of two of torch's integers, with the sign of the divisor: IREE rounds its own quotient down, and its own remainder to the other side."""
+    number = ir.Type.parse("!torch.int")
+    quotient = apply("aten.floordiv.int", [value, divisor], number)
+    whole = apply("aten.mul.int", [quotient, divisor], number)
+    return apply("aten.sub.int", [value, whole], number)
+
+
 def broadcast_shape(shapes: Sequence[Sequence[int | None]]) -> tuple[int | None, ...]:
     """The shape that elementwise ops on ``shapes`` have; an unknown size is taken to be that of the others."""
     rank = max(len(shape) for shape in shapes)
