@@ -51,7 +51,12 @@ def explained(
             audited = without_repairable(audited, dispatch_timeout)
     except FissileError:
         return report
-    blamed = [f for f in audited.findings if f.code in OPS and f.severity is Severity.ERROR]
+    written = {key for f in report.findings if f.severity is Severity.REPAIRED for key in _keys(f)}
+    blamed = [
+        f
+        for f in audited.findings
+        if f.code in OPS and f.severity is Severity.ERROR and not (_keys(f) and written >= _keys(f))
+    ]  # an op that has been written with others is not to blame
     in_context = {f.target: f for f in audited.findings if f.code == "FIS414"}
     findings = [f for f in report.findings if f not in bare]
     for refusal in bare:
@@ -96,6 +101,11 @@ def _is_one_to_blame(audited: Report) -> bool:
     """Whether IREE takes the program without one of its ops: `fissile compile` has tried to repair that op already."""
     targets = cast(list[dict], audited.facts.get("audit", []))
     return all(target["rest_compiles"] and len(target["ops"]) == 1 for target in targets)
+
+
+def _keys(finding: Finding) -> set[tuple[str, int, int]]:
+    """Where its ops are, as far as the program says so."""
+    return {(one.file, one.line, one.column) for one in finding.places if one.line}
 
 
 def _op(finding: Finding) -> str:

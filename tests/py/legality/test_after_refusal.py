@@ -99,3 +99,16 @@ def test_the_one_op_to_blame_is_not_compiled_again(monkeypatch, command, ops, ag
     )
     after_refusal.explained(Report(command, (REFUSED,)), "model.mlir", [("", CPU)])
     assert bool(compiled) is again
+
+
+def test_an_op_that_has_been_repaired_is_not_blamed(tmp_path):
+    text = """func.func @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %c = stablehlo.cholesky %x, lower = true : tensor<4x4xf32>
+  %q = stablehlo.custom_call @Unheard(%c) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %q : tensor<4x4xf32>
+}
+"""
+    status, findings = findings_of(tmp_path, text, *words("compile", tmp_path))
+    found = {(one["code"], one["subject"], one["severity"]) for one in findings}
+    assert status == 1 and ("FIS421", "stablehlo.cholesky", "repaired") in found
+    assert [subject for _code, subject, severity in found if severity == "error"] == ["stablehlo.custom_call"]
