@@ -94,15 +94,16 @@ func.func @f(%x: tensor<4xf32>) -> tensor<9xf32> {
 define(
     "FIS164",
     "assumed-size",
-    "the numbers may be wrong: IREE takes an unknown size of a reshape to be 1",
+    "the numbers may be wrong: IREE takes an unknown size of a reshape to be 1, or its -1 to be a size",
     "An aten.view, aten.reshape or onnx.Reshape makes one dimension of several whose size is not known, and another one of several known ones "
     "behind them: [batch, sequence, 4, 8] -> [batch * sequence, 32], as every attention with heads has it whose batch and sequence are both dynamic. "
-    "IREE reads the operand as [batch, 1, 4, 8]. Most elements of the result are then missing, or lie elsewhere.",
+    "IREE reads the operand as [batch, 1, 4, 8]. Most elements of the result are then missing, or lie elsewhere. Or the sizes of a view, reshape or unflatten have a -1 beside other unknown sizes: "
+    "x.view(batch, -1, 4). IREE takes it to be a size, and the module fails when it is called.",
     "IREE 3.13's import (torch-mlir) pairs the dimensions of operand and result from the left: it takes batch to be the whole first dimension, and "
     "what is left over, the sequence, to be 1. It checks that at run time only where the exporter does not promise strict symbolic shapes, which iree-turbine "
     "always does. Which reshapes it reads in this way is not modelled: fissile imports the op alone, and looks at the result.",
     "fissile merges the dimensions before the reshape, the known ones by themselves and the unknown ones by themselves (`fissile-merge-dims`), so that one unknown size "
-    "is left, which follows from the others. In the model, write `x.flatten(2).flatten(0, 1)`.",
+    "is left, which follows from the others, and computes what -1 stands for (`fissile-infer-sizes`). In the model, write `x.flatten(2).flatten(0, 1)`.",
     effect=Effect.UNPROVED,
     shown=Shown(
         COMPILE,

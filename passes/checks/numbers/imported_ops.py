@@ -136,6 +136,15 @@ def check_reshapes(found: Iterable[tuple[str, ir.Operation, str, str]]) -> list[
     ]
 
 
+def check_minus_ones(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS164 of each op, with what its front end calls it."""
+    what = "IREE takes the -1 among the sizes to be a size where it reads"
+    return [
+        _finding("FIS164", op, f"{what} {name}", "it stands for what the others leave", name)
+        for name, op in found
+    ]
+
+
 def check_unsigned(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     """FIS165 of each op, with what its front end calls it."""
     return [

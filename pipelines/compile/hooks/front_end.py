@@ -106,6 +106,7 @@ REMEDIES = (
     "fissile-scan-exponentials",
     "fissile-solve-systems",
     "fissile-expand-solvers",
+    "fissile-infer-sizes",
     "fissile-merge-dims",
     "fissile-divide-sizes",
     "fissile-multiply-batches",

@@ -122,6 +122,16 @@ def grids(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequ
     return found, check_grids((remedy.named(op), op) for op in found)
 
 
+def inferred(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    """FIS164 of the reshapes whose -1 IREE takes to be a size."""
+    from fissile.passes.checks.numbers.imported_ops import check_minus_ones
+    from fissile.passes.remedies.entry.arrangements.infer_sizes import InferSizes
+
+    remedy = InferSizes()
+    found = remedy.found(module)
+    return found, check_minus_ones((remedy.named(op), op) for op in found)
+
+
 def reshapes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.analysis.imports.assumed_sizes import assumption_of
     from fissile.passes.checks.numbers.imported_ops import check_reshapes

@@ -118,6 +118,11 @@ ROWS = (
     *(Row((name,), remedy, partial(read.part, remedy, what)) for name, remedy, what in _PARTS),
     Row((b"onnx.GridSample", b"aten.grid_sampler"), "fissile-sample-grids", read.grids),
     Row(
+        (b"aten.view", b"aten.reshape", b"aten._unsafe_view", b"aten.unflatten"),
+        "fissile-infer-sizes",
+        read.inferred,
+    ),
+    Row(
         (b"aten.view", b"aten.reshape", b"aten._unsafe_view", b"onnx.Reshape"),
         "fissile-merge-dims",
         read.reshapes,
