@@ -33,7 +33,7 @@ WRITES = ("memref.store", "vector.store", "vector.transfer_write", "vector.maske
 def unsynchronised(
     function_or_module: ir.Operation, workgroup_alignment: int = 1, distributed: bool = False
 ) -> tuple[Allocation, ...]:
-    """Buffers that one thread writes and another may read with no barrier in between: those in workgroup memory with the
+    """Buffers that one thread writes and another may read, or write over, with no barrier in between: those in workgroup memory with the
     op that they belong to, and, where ``distributed``, results in storage (`STORAGE`) with the ops that write them.
 
     Reads IR after distribution to threads and bufferization. ``distributed``: by SPIR-V BaseDistribute, which gives each op of a
@@ -131,9 +131,13 @@ class _Interval:
     bound: bool = True
     rows: set[tuple[str, Row]] | None = None
     """Rows that every access so far stays in; None before the first."""
+    written_by_all: bool = False
+    """Whether a store puts the same elements in every thread."""
+    written_by_each: bool = False
+    """Whether a store puts elements of the thread's own: a thread that comes late with the former writes over them."""
 
     def races(self, block: Sequence[int]) -> bool:
-        if not self.writers or not self.reads:
+        if not self.writers or not (self.reads or self.written_by_all and self.written_by_each):
             return False
         # One place for all accesses, and each thread has its own: it reads what it wrote.
         if len(self.places) == 1 and self.bound:
@@ -186,6 +190,8 @@ def _writers_that_race(buffer: ir.Value, code: _Code) -> list[ir.Operation]:
                 here = found.setdefault(interval, _Interval())
                 if stores or unknown:
                     here.writers.append(user)
+                    here.written_by_each |= has_own
+                    here.written_by_all |= not has_own and not _is_in_branch(user)
                 if unknown or not stores:
                     here.reads = True
                 here.places.add(place)
@@ -193,6 +199,16 @@ def _writers_that_race(buffer: ir.Value, code: _Code) -> list[ir.Operation]:
                 here.rows = set(own) if here.rows is None else here.rows & own
     racing = {hash(op): op for interval in found.values() if interval.races(block) for op in interval.writers}
     return sorted(racing.values(), key=code.position)
+
+
+def _is_in_branch(op: ir.Operation) -> bool:
+    """Whether some threads may not come to ``op``."""
+    parent = op.parent
+    while parent is not None and parent.name != "func.func":
+        if parent.name in _BRANCHES:
+            return True
+        parent = parent.operation.parent
+    return False
 
 
 def is_stored_value(op: ir.Operation, value: ir.Value) -> bool:

@@ -24,7 +24,7 @@ class WorkgroupRace(Failure):
     title = "threads share a buffer without a barrier"
     what = (
         "A fused producer writes its tile to workgroup memory, or a fill writes the initial value of a sum to the "
-        "result's storage, and other threads read it with no barrier in between. The values depend on timing."
+        "result's storage, and other threads read it, or write over it, with no barrier in between. The values depend on timing."
     )
     why = (
         "IREE 3.13's SPIR-V BaseDistribute pipeline places no gpu.barrier after a fused producer. It also distributes a "
@@ -85,7 +85,7 @@ func.func @f(%x: tensor<1x8x10x10xf32>, %w: tensor<8x3x3xf32>) -> tensor<1x8x8x8
         where = "workgroup memory" if shared else "the result's storage"
         return Finding(
             self.code,
-            f"threads read {what} in {where} with no barrier after it is written",
+            f"threads share {what} in {where} with no barrier after it is written",
             subject=dispatch.name,
             target=dispatch.target.name,
             places=tuple(dict.fromkeys(places)),

@@ -258,6 +258,34 @@ def test_one_row_is_gone_along_by_one_thread(tmp_path, text, expected, rows, rep
     assert fissile.verify(source, output, inputs=[given], expected=[expected(given)], on="vulkan").agrees
 
 
+LAST = """
+func.func @f(%y: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<4xf32>) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x4xf32>
+  %ce = tensor.empty() : tensor<4xf32>
+  %c = linalg.fill ins(%z : f32) outs(%ce : tensor<4xf32>) -> tensor<4xf32>
+  %r:2 = iree_linalg_ext.scan dimension(0) inclusive(true) ins(%y : tensor<8x4xf32>) outs(%e, %c : tensor<8x4xf32>, tensor<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %s = arith.addf %p, %q : f32
+    iree_linalg_ext.yield %s : f32
+  } -> tensor<8x4xf32>, tensor<4xf32>
+  return %r#0, %r#1 : tensor<8x4xf32>, tensor<4xf32>
+}
+"""
+
+
+@needs_vulkan
+def test_a_fill_that_every_thread_repeats_does_not_write_over_what_a_thread_has_stored(tmp_path):
+    """An inclusive scan only writes its accumulator: in stock's kernel all 64 threads fill it, four of them store the sums, and the others fill it again."""
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text(LAST)
+    report = fissile.compile(source, output, flags_for(find_target("vulkan")), check=False)
+    assert ("FIS111", "repaired") in [(f.code, f.severity.value) for f in report.findings]
+    given = np.arange(32, dtype=np.float32).reshape(8, 4)
+    sums = np.cumsum(given, axis=0)
+    assert fissile.verify(source, output, inputs=[given], expected=[sums, sums[-1]], on="vulkan").agrees
+
+
 FFT = """
 func.func @f(%x: tensor<4x32xf32>) -> (tensor<4x17xf32>, tensor<4x17xf32>) {
   %c = stablehlo.fft %x, type = RFFT, length = [32] : (tensor<4x32xf32>) -> tensor<4x17xcomplex<f32>>
