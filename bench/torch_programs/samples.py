@@ -32,9 +32,7 @@ _HALF = {"float16": "_f16", "bfloat16": "_bf16"}
 """What the name of such a program ends in: the tolerance is by name."""
 
 
-def write(
-    folder: Path, source: str, dtype: str, samples: int, seed: int, every: int, only: str
-) -> None:
+def write(folder: Path, source: str, dtype: str, samples: int, seed: int, every: int, only: str) -> None:
     """Raises SystemExit where this Python lacks PyTorch, iree-turbine or expecttest, or PyTorch ``dtype``. What is not exported is named and left out."""
     warnings.simplefilter("ignore")
     try:

@@ -15,7 +15,7 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..core.formulas import Tensor
 from ..front_end import FrontEndRemedy
-from ..tensors.values import permuted
+from ..tensors.values import permuted, type_of
 from ..torch_ops import FLOATS, TensorType, apply
 
 _EINSUM = "aten.einsum"
@@ -31,10 +31,12 @@ class _Term:
     value: ir.Value
 
     @property
+    def type_(self) -> TensorType:
+        return type_of(self.value)
+
+    @property
     def shape(self) -> tuple[int | None, ...]:
-        type_ = TensorType.of(self.value)
-        assert type_ is not None
-        return type_.shape
+        return self.type_.shape
 
     def without(self, dropped: str) -> str:
         return "".join(index for index in self.indices if index not in dropped)
@@ -81,14 +83,14 @@ class ContractIndices(FrontEndRemedy):
             return False
         terms, result = found
         made = TensorType.of(op.results[0])
-        elements = {TensorType.of(term.value).element for term in terms}
+        elements = {term.type_.element for term in terms}
         if made is None or elements != {made.element} or made.element not in _ELEMENTS:
             return False
         if not _agree(terms):
             return False
         return (
             len(terms) > 2
-            or "->" not in torch.string_of(op.operands[0])
+            or "->" not in (torch.string_of(op.operands[0]) or "")
             or any(_alone(term, terms, result) or _stretched(term, terms) for term in terms)
         )
 
@@ -195,9 +197,7 @@ def _summed_products(terms: Sequence[_Term], result: str) -> _Term:
     for term in terms:
         for index, size in zip(term.indices, term.shape, strict=True):
             sizes[index] = size if sizes.get(index) is None else sizes[index]
-    type_ = TensorType.of(terms[0].value)
-    assert type_ is not None
-    made = TensorType(tuple(sizes[index] for index in result), type_.element)
+    made = TensorType(tuple(sizes[index] for index in result), terms[0].type_.element)
     equation = f"{','.join(term.indices for term in terms)}->{result}"
     listed = ir.Operation.create(
         _LIST, results=[ir.Type.parse("!torch.list<vtensor>")], operands=[term.value for term in terms]
