@@ -4,8 +4,8 @@
 // CHECK-LABEL: @alone
 // CHECK:         %[[LEFT:.*]] = torch.aten.sum.dim_IntList %arg0, {{.*}} -> !torch.vtensor<[?],f32>
 // CHECK:         %[[RIGHT:.*]] = torch.aten.sum.dim_IntList %arg1, {{.*}} -> !torch.vtensor<[4],f32>
-// CHECK:         torch.constant.str "i,l->il"
 // CHECK:         torch.prim.ListConstruct %[[LEFT]], %[[RIGHT]]
+// CHECK:         torch.constant.str "i,l->il"
 // CHECK:         torch.aten.einsum
 func.func @alone(%x: !torch.vtensor<[?,3],f32>, %y: !torch.vtensor<[5,4],f32>) -> !torch.vtensor<[?,4],f32> {
   %equation = torch.constant.str "ij, kl -> il"
