@@ -15,6 +15,7 @@ _HEAD = """
   %zero = torch.constant.int 0
   %three = torch.constant.int 3
   %four = torch.constant.int 4
+  %five = torch.constant.int 5
 """
 _LIST = "!torch.list<int>"
 
@@ -37,7 +38,6 @@ def _program(given: str, made: str, sizes: str, op: str, between: str = "") -> s
 _CASES = {
     "heads": (_program("?,?", "?,?,?", "%rows, %minus, %four", "view"), (3, 8), 0, (3, 2, 4)),
     "a known operand": (_program("?,12", "?,?,4", "%rows, %minus, %four", "reshape"), (3, 12), 0, (3, 3, 4)),
-    "a size of the call": (_program("?,12", "?,?,4", "%rows, %n, %four", "view"), (3, 12), 3, (3, 3, 4)),
     "written out": (_program("?,?", "?,?,?", "%rows, %quotient, %four", "view"), (3, 8), 0, (3, 2, 4)),
     "batches": (_program("?,4", "?,?,4", "%n, %minus, %four", "view"), (6, 4), 2, (2, 3, 4)),
     "a vector": (_program("?", "?,?", "%n, %minus", "view"), (6,), 2, (2, 3)),
@@ -57,6 +57,21 @@ def test_minus_one_is_what_the_others_leave(tmp_path, name):
     x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
     [answer] = all_computed(tmp_path, x, np.int64(number))
     np.testing.assert_array_equal(answer, x.reshape(wanted))
+
+
+def test_constants_that_do_not_fit_are_not_inferred(tmp_path):
+    """A view of 12 columns as [rows, -1, 5] has no -1: nothing is built that would read behind the end."""
+    written(tmp_path, _program("?,12", "?,?,5", "%rows, %minus, %five", "view"))
+    with pytest.raises(fissile.CompileError):
+        fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
+
+
+def test_rows_that_do_not_divide_are_an_error_when_it_is_called(tmp_path):
+    text, _shape, number, _wanted = _CASES["batches"]
+    written(tmp_path, text)
+    fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
+    with pytest.raises(AssertionError, match="FAILED_PRECONDITION|INVALID_ARGUMENT"):
+        all_computed(tmp_path, np.zeros((5, 4), np.float32), np.int64(number))
 
 
 def test_stock_fails_when_it_is_called(tmp_path):

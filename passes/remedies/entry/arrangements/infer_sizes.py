@@ -42,27 +42,34 @@ class _Split:
 
     @property
     def left(self) -> int | None:
-        """Which of ``sizes`` follows from the others, if IREE writes -1 for it."""
+        """Which of ``sizes`` IREE writes -1 for: the program's -1, or the only one that is not constant."""
         if _MINUS_ONE in self.constants:
             return self.constants.index(_MINUS_ONE)
         return self.constants.index(None) if self.constants.count(None) == 1 else None
 
     @property
+    def known(self) -> int:
+        """The product of the sizes that are constants."""
+        return prod(one for one in self.constants if one not in (None, _MINUS_ONE))
+
+    @property
     def is_misread(self) -> bool:
-        """Whether IREE writes -1 as a size, since several are unknown in the type, or crashes, since one of a known dimension is."""
+        """Whether IREE writes -1 as a size, since several are unknown in the type, or crashes, since one of a known dimension is.
+
+        Of a known dimension only a -1 is inferred: a size of the call may not fit, nor may constants.
+        """
         unknown = self.made.shape[self.dim : self.dim + len(self.sizes)].count(None)
-        return self.left is not None and unknown > (1 if self.whole is None else 0)
+        if self.whole is None:
+            return self.left is not None and unknown > 1
+        return _MINUS_ONE in self.constants and unknown > 0 and self.whole % max(self.known, 1) == 0
 
     def inferred(self) -> ir.Value:
         """What -1 stands for: the size of the dimension divided by the others."""
-        whole, others = self.whole, []
-        known = prod(one for one in self.constants if one not in (None, _MINUS_ONE))
-        for at, size in enumerate(self.sizes):
-            if self.constants[at] is None and at != self.left:
-                others.append(size)
+        whole = self.whole
+        others = [size for size, one in zip(self.sizes, self.constants, strict=True) if one is None]
         if whole is not None and not others:
-            return torch.integer(whole // max(known, 1))
-        divisor = torch.integer(known)
+            return torch.integer(whole // max(self.known, 1))
+        divisor = torch.integer(self.known)
         for other in others:
             divisor = apply("aten.mul.int", [divisor, other], divisor.type)
         # Of no elements every size is right, and nothing is divided by 0.
@@ -104,7 +111,7 @@ class InferSizes(FrontEndRemedy):
         sizes, at = list(op.operands[-1].owner.operands), split.left
         assert at is not None
         begin = split.dim if torch.front_end_name(op) == _UNFLATTEN else 0
-        if split.whole is not None or split.constants[at] == _MINUS_ONE:
+        if split.constants[at] == _MINUS_ONE:
             sizes[split.dim - begin + at] = split.inferred()
         made = split.made
         for at, size in enumerate(sizes, begin):
