@@ -95,23 +95,29 @@ _SLOPES = """func.func @main(%x: !torch.vtensor<[?,3,?,W],f32>, %w: !torch.vtens
 """
 
 
-@pytest.mark.parametrize("width", [3, 4], ids=["as many columns as channels", "others"])
-def test_each_channel_has_its_slope(tmp_path, width):
+@pytest.mark.parametrize(
+    "width, element",
+    [(3, "f32"), (4, "f32"), (3, "bf16")],
+    ids=["as many columns as channels", "others", "bf16"],
+)
+def test_each_channel_has_its_slope(tmp_path, width, element):
     """Stock rejects the program where the columns are not as many as the channels, and is wrong where they are."""
-    written(tmp_path, _SLOPES.replace("W", str(width)))
+    written(tmp_path, _SLOPES.replace("W", str(width)).replace(",f32>", f",{element}>"))
     report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
     assert [(one.code, one.severity.value) for one in report.findings] == [("FIS222", "repaired")]
     x = np.arange(-2 * 3 * 2 * width // 2, 2 * 3 * 2 * width // 2, dtype=np.float32).reshape(2, 3, 2, width)
     x[0, 0, 0, 0], x[-1, -1, -1, -1] = np.nan, np.inf
     slopes = np.array([0.5, -1.0, 2.0], np.float32)
+    if element == "bf16":
+        x, slopes = x.astype(ml_dtypes.bfloat16), slopes.astype(ml_dtypes.bfloat16)
     wanted = np.where(x > 0, x, x * slopes[:, None, None])
     [answer] = all_computed(tmp_path, x, slopes)
-    np.testing.assert_array_equal(answer, wanted)
+    np.testing.assert_array_equal(answer.astype(np.float32), wanted.astype(np.float32))
     rejected = compile_stock(tmp_path / "main.mlir", tmp_path / "out.vmfb", CPU)
     assert (rejected is None) == (width == 3)
     if rejected is None:
         [theirs] = all_computed(tmp_path, x, slopes)
-        assert not np.array_equal(theirs, wanted, equal_nan=True)
+        assert not np.array_equal(theirs.astype(np.float32), wanted.astype(np.float32), equal_nan=True)
 
 
 _POOLED = """func.func @main(%x: !torch.vtensor<[1,2,2,3],f32>, %i: !torch.vtensor<[1,2,2,3],si64>) -> !torch.vtensor<[1,2,5,6],f32> {

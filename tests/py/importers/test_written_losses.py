@@ -101,7 +101,8 @@ def test_a_loss_is_what_numpy_computes(tmp_path, name):
     np.testing.assert_allclose(answer[0], expected, rtol=2e-5, atol=1e-6)
 
 
-def test_stock_rejects_one(tmp_path):
+@pytest.mark.parametrize("name", ["huber", "poisson", "weighted", "scalar"])
+def test_stock_rejects_one(tmp_path, name):
     source = tmp_path / "in.mlir"
-    source.write_text(LOSSES["huber"][0])
+    source.write_text(LOSSES[name][0])
     assert compile_stock(source, tmp_path / "stock.vmfb", CPU) is not None

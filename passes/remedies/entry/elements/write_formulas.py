@@ -37,7 +37,10 @@ def _of_channels(x: TensorType, weight: TensorType | None) -> bool:
     """Whether ``weight`` has a number for each channel (dimension 1) that does not stand at the end of ``x``, or ``x`` has no dimensions to broadcast it to."""
     if weight is None or len(weight.shape) != 1 or weight.element != x.element:
         return False
-    return weight.shape == (1,) if not x.shape else len(x.shape) > 2 and weight.shape != (1,)
+    if not x.shape:
+        return weight.shape == (1,)
+    [count] = weight.shape
+    return len(x.shape) > 2 and count != 1 and (count == x.shape[1] or None in (count, x.shape[1]))
 
 
 def _prelu(x: Tensor, weight: Tensor) -> Tensor:

@@ -33,14 +33,14 @@ func.func @channels(%x: !torch.vtensor<[?,4,8,4],f32>, %w: !torch.vtensor<[4],f3
   return %r : !torch.vtensor<[?,4,8,4],f32>
 }
 
-// One weight for all, and channels at the end.
+// One weight for all, channels at the end, and weights that are not those of the channels.
 // CHECK-LABEL: @slopes
-// CHECK:         torch.aten.prelu
-// CHECK:         torch.aten.prelu
-func.func @slopes(%x: !torch.vtensor<[?,4,8,4],f32>, %y: !torch.vtensor<[?,4],f32>, %w: !torch.vtensor<[1],f32>, %v: !torch.vtensor<[4],f32>) -> (!torch.vtensor<[?,4,8,4],f32>, !torch.vtensor<[?,4],f32>) {
+// CHECK-COUNT-3: torch.aten.prelu
+func.func @slopes(%x: !torch.vtensor<[?,4,8,4],f32>, %y: !torch.vtensor<[?,4],f32>, %w: !torch.vtensor<[1],f32>, %v: !torch.vtensor<[4],f32>, %u: !torch.vtensor<[8],f32>) -> (!torch.vtensor<[?,4,8,4],f32>, !torch.vtensor<[?,4],f32>, !torch.vtensor<[?,4,8,4],f32>) {
   %r = torch.aten.prelu %x, %w : !torch.vtensor<[?,4,8,4],f32>, !torch.vtensor<[1],f32> -> !torch.vtensor<[?,4,8,4],f32>
   %s = torch.aten.prelu %y, %v : !torch.vtensor<[?,4],f32>, !torch.vtensor<[4],f32> -> !torch.vtensor<[?,4],f32>
-  return %r, %s : !torch.vtensor<[?,4,8,4],f32>, !torch.vtensor<[?,4],f32>
+  %t = torch.aten.prelu %x, %u : !torch.vtensor<[?,4,8,4],f32>, !torch.vtensor<[8],f32> -> !torch.vtensor<[?,4,8,4],f32>
+  return %r, %s, %t : !torch.vtensor<[?,4,8,4],f32>, !torch.vtensor<[?,4],f32>, !torch.vtensor<[?,4,8,4],f32>
 }
 
 // f64 is left to IREE, and a sigmoid is right as it is.
