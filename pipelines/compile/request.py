@@ -26,6 +26,7 @@ from ..targets import PRESENT_DEVICE
 from .options import DRIVER, OWN
 
 STDIN_NAME = "<stdin>"
+_DESCRIPTOR = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
 """What iree-compile calls standard input in locations."""
 
 
@@ -108,13 +109,18 @@ class CompileRequest:
     dispatch: str = ""
     """The dispatch to reduce to; empty: the first that fails."""
 
+    @property
+    def is_handed_over(self) -> bool:
+        """Whether the input is a pipe that the caller opened for this process: /dev/stdin, or the /dev/fd/63 of a shell's `<(command)`. A named pipe
+        may never have a writer, and is not read."""
+        return bool(_DESCRIPTOR.fullmatch(self.input)) and Path(self.input).is_fifo()
+
     def read_from_pipe(self, folder: Path) -> CompileRequest:
-        """This request with a file in ``folder`` as input, where the input is a pipe (`<(command)`, /dev/stdin): that can be read once."""
-        path = Path(self.input)
-        if self.input == "-" or not path.is_fifo():
+        """This request with a file in ``folder`` as input, where the input is a pipe: that can be read once."""
+        if not self.is_handed_over:
             return self
         kept = folder / "input"
-        kept.write_bytes(path.read_bytes())
+        kept.write_bytes(Path(self.input).read_bytes())
         return replace(self, input=str(kept), name=self.name or self.input)
 
     @property

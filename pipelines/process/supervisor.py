@@ -350,7 +350,7 @@ def _check_input(request: CompileRequest) -> None:
         return
     if not path.exists():
         raise UsageError(f"no such file: {request.input}")
-    if not (path.is_file() or path.is_fifo()):
+    if not (path.is_file() or request.is_handed_over):
         raise UsageError(f"not a file: {request.input}")
     if not os.access(path, os.R_OK):
         raise UsageError(f"cannot read {request.input}: permission denied")
