@@ -79,6 +79,55 @@ func.func @f(%a: tensor<64xi1>) -> tensor<64xi1> {
     ),
 )
 define(
+    "FIS223",
+    "partial-bytes",
+    "elements of less than a byte fill no whole bytes, and IREE rejects the tensor",
+    "A tensor has an odd number of 4-bit elements (or a number of 2-bit elements that four does not divide): zero points of seven channels, 5x3x3 "
+    "weights. IREE stops with `failed to calculate total byte count: 'tensor<7xi4>' does not have integral number of total bytes`.",
+    "IREE 3.13 lays i2, i4 and f4E2M1FN out side by side, and rejects what leaves a part of its last byte empty (EncodeTensors). Of tensors with dynamic "
+    "sizes it rounds up.",
+    "fissile computes constants and intermediate results of such types in 32 bits (`fissile-fill-bytes`). An argument or a result it leaves: its bytes are "
+    "the caller's. Pass it as i8, or with a column more.",
+    effect=Effect.REFUSED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<3x7xi8>) -> tensor<3x7xi8> {
+  %e = tensor.empty() : tensor<3x7xi4>
+  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<3x7xi8>) outs(%e : tensor<3x7xi4>) {
+  ^bb0(%a: i8, %_: i4):
+    %t = arith.trunci %a : i8 to i4
+    linalg.yield %t : i4
+  } -> tensor<3x7xi4>
+  %kept = util.optimization_barrier %q : tensor<3x7xi4>
+  %o = tensor.empty() : tensor<3x7xi8>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%kept : tensor<3x7xi4>) outs(%o : tensor<3x7xi8>) {
+  ^bb0(%a: i4, %_: i8):
+    %t = arith.extsi %a : i4 to i8
+    linalg.yield %t : i8
+  } -> tensor<3x7xi8>
+  return %r : tensor<3x7xi8>
+}
+""",
+        """\
+func.func @f(%x: tensor<3x7xi8>) -> tensor<3x7xi8> {
+  %e = tensor.empty() : tensor<3x7xi8>
+  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<3x7xi8>) outs(%e : tensor<3x7xi8>) {
+  ^bb0(%a: i8, %_: i8):
+    %t = arith.trunci %a : i8 to i4
+    %s = arith.extsi %t : i4 to i8
+    linalg.yield %s : i8
+  } -> tensor<3x7xi8>
+  %kept = util.optimization_barrier %q : tensor<3x7xi8>
+  return %kept : tensor<3x7xi8>
+}
+""",
+    ),
+)
+define(
     "FIS119",
     "unread-border",
     "a single-position window leaves part of its operand unread, and IREE rejects the op",

@@ -293,3 +293,52 @@ func.func @f(%d: tensor<80x16xi32>) -> tensor<80x16xi32> {
 """,
     ),
 )
+define(
+    "FIS224",
+    "update-waits-for-itself",
+    "a loop updates a global in place, and IREE rejects the program",
+    "A loop loads a global, writes a part of it and stores it again, and does nothing else with it: a cache that takes one row in each round, a function "
+    "with such an update that is called in a loop. IREE stops with `operand #4 does not dominate this use`.",
+    "IREE 3.13 drops waits that it takes for superfluous (ElideTimepoints). In such a loop it takes the end of the update for its beginning.",
+    "fissile puts an optimisation barrier before what is stored (`fissile-hide-stored-values`): the update is still done in place. By hand: carry "
+    "the tensor through the loop, and store it behind.",
+    effect=Effect.REFUSED,
+    shown=Shown(
+        COMPILE,
+        """\
+util.global private mutable @cache = dense<0.0> : tensor<4x4xf32>
+func.func @f(%row: tensor<1x4xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %cache = util.global.load @cache : tensor<4x4xf32>
+    %r = tensor.insert_slice %row into %cache[%i, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<4x4xf32>
+    util.global.store %r, @cache : tensor<4x4xf32>
+  }
+  return
+}
+func.func @g() -> tensor<4x4xf32> {
+  %cache = util.global.load @cache : tensor<4x4xf32>
+  return %cache : tensor<4x4xf32>
+}
+""",
+        """\
+util.global private mutable @cache = dense<0.0> : tensor<4x4xf32>
+func.func @f(%row: tensor<1x4xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %cache = util.global.load @cache : tensor<4x4xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %cache) -> tensor<4x4xf32> {
+    %b = tensor.insert_slice %row into %a[%i, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<4x4xf32>
+    scf.yield %b : tensor<4x4xf32>
+  }
+  util.global.store %r, @cache : tensor<4x4xf32>
+  return
+}
+func.func @g() -> tensor<4x4xf32> {
+  %cache = util.global.load @cache : tensor<4x4xf32>
+  return %cache : tensor<4x4xf32>
+}
+""",
+    ),
+)

@@ -22,6 +22,9 @@ TOOL_LACKED_SPACE = re.compile(
 NO_ELEMENT_TYPE = "'hal.element_type' op unsupported element type"
 """What IREE says of a tensor in a function's signature whose elements buffer views have no name for."""
 
+PARTIAL_BYTES = r"failed to calculate total byte count: .* does not have integral number of total bytes"
+"""EncodeTensors, of a tensor of elements below a byte whose last byte is not full."""
+
 UNKNOWN_OP = re.compile(
     r"Dialect `(?P<dialect>\w+)' not found for custom op '(?P<op>[\w.$-]+)'|custom op '(?P<known>\w+\.[\w.$-]+)' is unknown"
     r"|unregistered operation '(?P<generic>[\w.$-]+)' found in dialect \('\w+'\) that does not allow unknown operations"
@@ -52,6 +55,9 @@ WHILE_OPERANDS_DIFFER = r"'scf\.while' op along control flow edge .* region bran
 
 FRONT_END_LEFT = "illegal op still exists"
 """VerifyInputLegality, of an op of a front end that --iree-input-type does not name."""
+
+WAITS_FOR_ITSELF = r"operand #\d+ does not dominate this use"
+"""The verifier, after ElideTimepoints has made a command that updates a global in a loop wait for its own end."""
 
 IMMUTABLE_LOAD = r"'util\.global\.load' op is marked as immutable but the global is mutable"
 """The verifier, after FuseGlobals has made one global of a constant and of one that changes."""

@@ -9,7 +9,13 @@ from dataclasses import dataclass, replace
 from fissile.finding import Place
 from fissile.passes.analysis.dispatch.provenance import places_in, tags_in
 from fissile.passes.failures.failure import failure_named
-from fissile.passes.iree.messages import NO_ELEMENT_TYPE, NO_SUCH_TARGET, NOTHING_TO_COMPILE, quoted
+from fissile.passes.iree.messages import (
+    NO_ELEMENT_TYPE,
+    NO_SUCH_TARGET,
+    NOTHING_TO_COMPILE,
+    PARTIAL_BYTES,
+    quoted,
+)
 
 __all__ = ["Diagnostic", "failure_code", "parse_diagnostic", "quoted"]
 
@@ -17,7 +23,12 @@ _LEADING_PLACE = re.compile(r'^(?:(?:"[^"\n]+"|[^\s":\n]+):\d+:\d+|<unknown>|-|l
 _OPERATION_DUMP = re.compile(r"\n[^\n]*see current operation:.*", re.DOTALL)
 
 
-INPUT_MESSAGES = ((NO_SUCH_TARGET, "FIS004"), (NOTHING_TO_COMPILE, "FIS003"), (NO_ELEMENT_TYPE, "FIS001"))
+INPUT_MESSAGES = (
+    (NO_SUCH_TARGET, "FIS004"),
+    (NOTHING_TO_COMPILE, "FIS003"),
+    (NO_ELEMENT_TYPE, "FIS001"),
+    (PARTIAL_BYTES, "FIS223"),
+)
 """(pattern in IREE's message, rule), of what is no failure of a dispatch."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fissile.finding import Finding, Severity
+from fissile.passes.checks.refusals.before_dispatches import PARTIAL, check_kept_partial_bytes
 from fissile.passes.checks.refusals.front_end_ops import check_front_end_op
 from fissile.passes.checks.refusals.unknown_op import check_unknown_op
 from fissile.passes.failures.failure import Ending, failure_that_ends
@@ -86,6 +87,10 @@ def rejected(failure: Failure) -> Finding:
         and (unknown := check_unknown_op(first.message, first.places[:1])) is not None
     ):
         return unknown.with_(stock=quoted(first.message), detail=first.text)
+    if code == PARTIAL:
+        return check_kept_partial_bytes(first.message, first.places[:1]).with_(
+            stock=quoted(first.message), detail=first.text
+        )
     rest = tuple(f"also: {quoted(d.message)}" for d in errors[1:4] if d.message != first.message)
     if early and (unlowered := check_front_end_op(first.message, first.places[:1])) is not None:
         return unlowered.with_(

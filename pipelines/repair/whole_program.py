@@ -11,16 +11,23 @@ from iree.compiler import ir
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.unread_borders import unread_borders
 from fissile.passes.analysis.globals.evaluated import evaluated_values
+from fissile.passes.analysis.globals.updated_in_loops import updated_in_loops
 from fissile.passes.analysis.loops.loop_inits import passed_on, shared_inits
 from fissile.passes.analysis.loops.result_sizes import unsized
 from fissile.passes.analysis.loops.while_operands import untaken_operands
+from fissile.passes.analysis.memory.partial_bytes import partial_bytes
 from fissile.passes.analysis.program.private_calls import kept_apart
-from fissile.passes.checks.refusals.before_dispatches import check_evaluated, check_unread_borders
+from fissile.passes.checks.refusals.before_dispatches import (
+    check_evaluated,
+    check_partial_bytes,
+    check_unread_borders,
+)
 from fissile.passes.checks.refusals.loops import (
     check_calls,
     check_passed_on,
     check_result_sizes,
     check_shared_inits,
+    check_updated_globals,
     check_while_operands,
 )
 from fissile.passes.iree.messages import (
@@ -28,18 +35,27 @@ from fissile.passes.iree.messages import (
     CIRCULAR_PARTITION,
     LOOP_TYPES_DIFFER,
     OPERAND_UNLINKED,
+    PARTIAL_BYTES,
     SIZES_UNRESOLVED,
+    WAITS_FOR_ITSELF,
     WHILE_OPERANDS_DIFFER,
     WHILE_TYPES_DIFFER,
 )
-from fissile.passes.iree.phases import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT, INPUT_CONVERTED_AT
+from fissile.passes.iree.phases import (
+    BORDERS_TRIMMED_AT,
+    BOUNDARIES_PLACED_AT,
+    DISPATCHES_OUTLINED_AT,
+    INPUT_CONVERTED_AT,
+)
 from fissile.passes.remedies.decompose.trim_borders import TrimBorders
 from fissile.passes.remedies.globals.compute_at_load import ComputeAtLoad
+from fissile.passes.remedies.globals.hide_stored_values import HideStoredValues
 from fissile.passes.remedies.host.inline_calls import InlineCalls
 from fissile.passes.remedies.loops.copy_before_loops import CopyBeforeLoops
 from fissile.passes.remedies.loops.finish_before_loops import FinishBeforeLoops
 from fissile.passes.remedies.loops.pass_on_while_operands import PassOnWhileOperands
 from fissile.passes.remedies.loops.pass_sizes_on import PassSizesOn
+from fissile.passes.remedies.narrow.fill_bytes import FillBytes
 from fissile.passes.remedies.remedy import Remedy
 
 from ..compile.compile_run import CompileRun
@@ -94,6 +110,18 @@ REWRITES = (
         BOUNDARIES_PLACED_AT,
         _says(CIRCULAR_PARTITION),
         lambda module: check_shared_inits(shared_inits(module)),
+    ),
+    Rewrite(
+        FillBytes(),
+        BOUNDARIES_PLACED_AT,
+        _says(PARTIAL_BYTES),
+        lambda module: check_partial_bytes(partial_bytes(module)),
+    ),
+    Rewrite(
+        HideStoredValues(),
+        DISPATCHES_OUTLINED_AT,
+        _says(WAITS_FOR_ITSELF),
+        lambda module: check_updated_globals(updated_in_loops(module)),
     ),
     Rewrite(
         PassSizesOn(),

@@ -83,10 +83,10 @@ def uncommon_types(op: ir.Operation, among: frozenset[str] | set[str] = UNCOMMON
             values += [
                 v for inner in block.operations for v in (*inner.operation.operands, *inner.operation.results)
             ]
-    return frozenset(_name(v.type) for v in values) & among
+    return frozenset(type_name(v.type) for v in values) & among
 
 
-def _name(type_: ir.Type) -> str:
+def type_name(type_: ir.Type) -> str:
     """``type_``, or the type of its elements, as NARROW_TYPES spells it."""
     if not isinstance(type_, ir.RankedTensorType):
         return str(type_)
@@ -122,7 +122,7 @@ class NarrowSet:
 
     def of(self, type_: ir.Type) -> NarrowType | None:
         """The narrow type that ``type_`` is, or that it is a tensor of; None where it is neither."""
-        name = _name(type_)
+        name = type_name(type_)
         if name == "i1" and PACKED_BOOLEAN in self.names and not isinstance(type_, ir.RankedTensorType):
             return NARROW_TYPES["i1"]
         return self._types.get(name)

@@ -1,19 +1,25 @@
-"""Does IREE reject a program before it forms dispatches: for the window of an op (FIS119), or for a constant that it cannot evaluate (FIS215)? Will it reject what it moves into them?"""
+"""Does IREE reject a program before it generates code: for the window of an op (FIS119), for a constant that it cannot evaluate (FIS215), or for
+elements that fill no whole bytes (FIS223)? Will it reject what it moves into them?"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from math import prod
 
 from iree.compiler import ir
 
 from fissile.dialect import place_of
-from fissile.finding import Finding, ordered
+from fissile.finding import Finding, Help, Place, ordered
 from fissile.passes.analysis.dispatch.unread_borders import UnreadBorder
 from fissile.passes.analysis.globals.evaluated import Evaluated
+from fissile.passes.analysis.memory.partial_bytes import PartialBytes
 
 from ..dispatch_places import labelled
 
 MOST_SHOWN = 3
+PARTIAL = "FIS223"
+_TENSOR = re.compile(r"tensor<((?:\d+x)+(\w+))>")
 
 
 def check_unread_borders(borders: Iterable[UnreadBorder]) -> list[Finding]:
@@ -48,6 +54,50 @@ def check_evaluated(found: Sequence[Evaluated]) -> list[Finding]:
             places=tuple(dict.fromkeys(places)),
         )
     ]
+
+
+def check_partial_bytes(found: Sequence[PartialBytes]) -> list[Finding]:
+    """One FIS223 for all of them; none where a caller passes or gets one: that remains, whatever is done about the others."""
+    if not found or any(one.is_passed for one in found):
+        return []
+    types = list(dict.fromkeys(f"{one.type} ({one.bits} bits)" for one in found))
+    more = f" and {len(types) - MOST_SHOWN} more" if len(types) > MOST_SHOWN else ""
+    places = [
+        place
+        for one in found
+        if one.op.name != "tensor.empty"
+        for place in labelled(place_of(one.op), "a tensor of such elements")
+    ]
+    return [
+        Finding(
+            PARTIAL,
+            f"elements of less than a byte fill no whole bytes: {', '.join(types[:MOST_SHOWN])}{more}",
+            subject=found[0].op.name,
+            places=tuple(dict.fromkeys(places))[:MOST_SHOWN],
+        )
+    ]
+
+
+def check_kept_partial_bytes(message: str, places: tuple[Place, ...]) -> Finding:
+    """FIS223 of the tensor that ``message``, IREE's, names: one whose type is not fissile's to change."""
+    # IREE names a tensor of one dimension where the program's may have several.
+    named = _TENSOR.search(message)
+    elements = (
+        f"{prod(map(int, named[1].split('x')[:-1]))} elements of {named[2]}" if named else "the elements"
+    )
+    return Finding(
+        PARTIAL,
+        f"{elements} in a tensor fill no whole number of bytes",
+        places=places,
+        helps=(
+            Help(
+                "use i8 for them and truncate them where they are read, or let their number fill whole bytes"
+            ),
+        ),
+        notes=(
+            "an argument, a result, a global and what a loop carries keep their types: fissile does not change them",
+        ),
+    )
 
 
 def check_moved_scalars(found: Iterable[ir.Operation]) -> list[Finding]:

@@ -82,6 +82,22 @@ def check_calls(found: Iterable[tuple[ir.Operation, list[ir.Operation]]]) -> lis
     )
 
 
+def check_updated_globals(stores: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS224, one for each global that the ``stores`` store."""
+    first = {text_of(store, "global"): store for store in reversed(list(stores))}
+    return list(
+        ordered(
+            Finding(
+                "FIS224",
+                f"a loop updates global @{name} in place, and IREE has the update wait for itself",
+                subject=f"@{name}",
+                places=labelled(place_of(store), "in a loop"),
+            )
+            for name, store in first.items()
+        )
+    )
+
+
 def _shared(one: LoopInit) -> Finding:
     producer = one.producer
     assert producer is not None  # `shared_inits`

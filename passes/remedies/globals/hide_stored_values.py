@@ -27,7 +27,7 @@ from .named_globals import check_names
 @dataclass(frozen=True)
 class HideStoredValues(Remedy):
     """Puts an optimisation barrier before each store of a tensor into a global, so that IREE does not follow the tensor to the loads
-    of the global (FIS184). Run it on the output of phase flow.
+    of the global (FIS184), and so that an update in a loop does not wait for itself (FIS224). Run it on the output of phase flow.
     """
 
     globals: tuple[str, ...] = option(
@@ -35,14 +35,14 @@ class HideStoredValues(Remedy):
     )
 
     name: ClassVar[str] = "fissile-hide-stored-values"
-    cures: ClassVar[tuple[str, ...]] = ("FIS184",)
+    cures: ClassVar[tuple[str, ...]] = ("FIS184", "FIS224")
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
         "keeps IREE from following a tensor through a global to loads that may have something else"
     )
     repairs: ClassVar[str] = (
         "wrong numbers on every target: a load of a global has what a branch stores there that was not taken, or what another store "
-        "has replaced (FIS184)"
+        "has replaced (FIS184); loops that update a global in place, which IREE rejects (FIS224)"
     )
     numbers: ClassVar[str] = "bit-identical to what the program specifies"
     done: ClassVar[str] = (

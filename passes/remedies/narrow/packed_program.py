@@ -16,6 +16,7 @@ from fissile.passes.analysis.dispatch.narrow_types import (
     NarrowType,
 )
 from fissile.passes.analysis.dispatch.structure import structure_of
+from fissile.passes.analysis.memory.partial_bytes import is_partial
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree import ops as iree_ops
 
@@ -104,6 +105,8 @@ class _Packing:
         if op.name == "tensor.dim":
             if op.operands[0] in self._computed:
                 op.operands[0] = self.wide(op.operands[0])
+        elif op.name == iree_ops.UTIL_OPTIMIZATION_BARRIER and any(is_partial(v.type) for v in narrow):
+            self._retype(op)
         elif self._only is not None and hash(op) not in self._only:
             self._keep(op)
         elif narrow and (op.name in MOVERS or op.name in RETYPED):
