@@ -94,6 +94,6 @@ class NarrowElements(Failure):
         return finding.with_(
             severity=Severity.REPAIRED,
             message=f"{behind}{finding.message.removeprefix(before)}",
-            notes=tuple(note for note in finding.notes if note != self.note),
+            notes=tuple(f"without packing, {note}" for note in finding.notes if note != self.note),
             helps=(help_,),
         )

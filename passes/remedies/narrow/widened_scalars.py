@@ -64,11 +64,12 @@ _ROUNDED_FLOAT = {"arith.addf", "arith.subf", "arith.mulf", "arith.divf"}
 """Every other op of `math` on floats is rounded as well."""
 _PREDICATES = {"arith.cmpi", "arith.cmpf", "math.isnan", "math.isinf", "math.isfinite"}
 """The same of a value extended to 32 bits. (Not math.isnormal: a subnormal f16 is a normal f32.)"""
+_EXTENDED = ("arith.addui_extended", "arith.mulsi_extended", "arith.mului_extended")
+"""Ops whose second result is what the first has no room for; 32 bits hold both."""
 _BLOCKS = ("scf.for", "scf.if", "scf.while")
 """Loops and branches inside a body: StableHLO's integer powers come as one."""
 _OVERFLOW_FLAGS = "overflowFlags"
-"""arith's promise that a narrow sum does not wrap; the sum in 32 bits never does, so the promise is
-dropped."""
+"""arith's promise that a narrow sum does not wrap; the sum in 32 bits never does, so the promise is dropped."""
 
 
 class CannotWiden(Exception):
@@ -123,6 +124,9 @@ class ScalarWidener:
                 self._extract(op)
             elif op.name in _BLOCKS:
                 self._blocks(op)
+            elif op.name in _EXTENDED and (narrow := self._narrow_type(op.operands[0].type)):
+                with op.location:
+                    self._values.update(zip(op.results, self._extended(op, narrow.value_bits), strict=True))
             elif any(self._narrow_type(v.type) for v in [*op.operands, *op.results]):
                 with op.location:
                     self._values[op.results[0]] = self._widened(op)
@@ -193,6 +197,15 @@ class ScalarWidener:
         if narrow.is_float:
             return self._float(op, operands, narrow)
         return self._integer(op, operands, narrow)
+
+    def _extended(self, op: ir.Operation, bits: int) -> tuple[ir.Value, ir.Value]:
+        left, right = (self.value(v) for v in op.operands)
+        if op.name != "arith.mulsi_extended":
+            left, right = zero_extended(left, bits), zero_extended(right, bits)
+        whole = (arith.addi if op.name == "arith.addui_extended" else arith.muli)(left, right)
+        rest = arith.shrui(whole, word(bits))
+        boolean = self._is_boolean(op.results[1].type)
+        return wrapped(whole, bits), arith.trunci(op.results[1].type, rest) if boolean else wrapped(rest, bits)
 
     def _float(self, op: ir.Operation, operands: list[ir.Value], narrow: NarrowType) -> ir.Value:
         if op.name in _CLOSED_FLOAT:

@@ -199,6 +199,35 @@ def test_i8_shifts_agree(name):
     np.testing.assert_array_equal(got, reference[name].astype(np.int32))
 
 
+@pytest.mark.parametrize("result", ("low", "high"))
+@pytest.mark.parametrize("name", ("mulsi_extended", "mului_extended"))
+def test_both_halves_of_i8_products_agree_on_every_pair(name, result):
+    a, b = (v if name == "mulsi_extended" else v.view(np.uint8) for v in PAIRS)
+    whole = a.astype(np.int32) * b.astype(np.int32)
+    right = (whole if result == "low" else whole >> 8).astype(np.int8)
+    body = f"%low, %high = arith.{name} %a, %b : i8\n%r = arith.addi %{result}, %zero : i8"
+    got = widened(f"%zero = arith.constant 0 : i8\n{body}", ["i8", "i8"], "i8", [v.astype(np.int32) for v in PAIRS])
+    np.testing.assert_array_equal(got, right.astype(np.int32))
+
+
+@pytest.mark.parametrize("name", ("mulsi_extended", "mului_extended"))
+def test_upper_halves_of_i16_products_agree_at_the_ends(name):
+    ends = np.array([-32768, -32767, -256, -1, 0, 1, 255, 32767], np.int16)
+    pairs = [v.ravel() for v in np.meshgrid(ends, ends)]
+    a, b = (v if name == "mulsi_extended" else v.view(np.uint16) for v in pairs)
+    right = ((a.astype(np.int64) * b.astype(np.int64)) >> 16).astype(np.int16)
+    body = f"%low, %high = arith.{name} %a, %b : i16\n%zero = arith.constant 0 : i16\n%r = arith.addi %high, %zero : i16"
+    got = widened(body, ["i16", "i16"], "i16", [v.astype(np.int32) for v in pairs])
+    np.testing.assert_array_equal(got, right.astype(np.int32))
+
+
+def test_carries_of_i8_agree_on_every_pair():
+    a, b = (v.view(np.uint8).astype(np.int32) for v in PAIRS)
+    body = "%sum, %carry = arith.addui_extended %a, %b : i8, i1\n%most = arith.constant -1 : i8\n%r = arith.select %carry, %most, %sum : i8"
+    got = widened(body, ["i8", "i8"], "i8", [v.astype(np.int32) for v in PAIRS])
+    np.testing.assert_array_equal(got, np.minimum(a + b, 255).astype(np.uint8).view(np.int8).astype(np.int32))
+
+
 @pytest.mark.parametrize("predicate", ["eq", "slt", "ult", "uge", "sgt"])
 def test_i8_comparisons_agree_on_every_pair(predicate):
     compare = {"eq": np.equal, "slt": np.less, "ult": np.less, "uge": np.greater_equal, "sgt": np.greater}[
@@ -266,7 +295,7 @@ def test_f16_ops_are_rounded_as_in_16_bits(name, reference):
 
 def test_an_unknown_op_is_refused():
     with pytest.raises(CannotWiden):
-        widened("%r, %c = arith.addui_extended %a, %a : i8, i1", ["i8"], "i8", [np.int32([1])])
+        widened("%r = arith.truncf %a upward : f32 to f16", ["f32"], "f16", [np.float32([1])])
 
 
 def test_which_types_a_target_misses():
