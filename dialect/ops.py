@@ -75,7 +75,8 @@ class BoundaryOp(_FissileOp):
 
 @_cext.register_operation(FissileDialect)
 class GroupOp(_FissileOp):
-    """`fissile.group`: the ops of its body stay in one dispatch. The body may use values from outside."""
+    """`fissile.group`: the ops of its body stay in one dispatch. The body may use values from outside; it ends in `flow.return` of the results and has no calls.
+    Whether a dispatch may have control flow (`scf.if`, `scf.for` on tensors) is up to the target's code generation."""
 
     OPERATION_NAME = "fissile.group"
     _ODS_REGIONS = (1, True)

@@ -17,6 +17,10 @@ TAG_FILE = "fz"
 """The file name of fissile's own location tags; a tag is no place in a source."""
 READ_TAG_FILE = "fz-read"
 """The same of the tags of transpositions that an op reads, on that op."""
+BUDGET_FILE = "fz-budget"
+"""The same of the budgets that are written into locations."""
+NO_PLACES = (TAG_FILE, READ_TAG_FILE, BUDGET_FILE)
+"""File names that fissile itself writes into locations."""
 
 _MOST_NAMES = 100
 """Names that are read of one location; an input may nest any number."""
@@ -123,7 +127,7 @@ class _Inside(NamedTuple):
 
 def _file_place(location: ir.FileLineColLoc) -> Place | None:
     # As text: to read a file name that is not UTF-8 ends the process (IREE 3.13).
-    if (found := _FILE.match(str(location))) is None or found["file"] in (TAG_FILE, READ_TAG_FILE):
+    if (found := _FILE.match(str(location))) is None or found["file"] in NO_PLACES:
         return None
     file = found["file"] if "\\" not in found["file"] else unescaped(found["file"])
     return Place(file, int(found["line"]), int(found["column"]))

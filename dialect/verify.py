@@ -36,7 +36,7 @@ def verify_dialect(root: ir.Operation) -> list[Finding]:
 
 def _complaints(op: ir.Operation) -> Iterator[str]:
     if BUDGET in op.attributes:
-        yield from _budget(op.attributes[BUDGET])
+        yield from budget_complaints(op.attributes[BUDGET])
     if not op.name.startswith(NAMESPACE + "."):
         return
     rule = _RULES.get(op.name)
@@ -50,7 +50,8 @@ def _complaints(op: ir.Operation) -> Iterator[str]:
     yield from rule(op)
 
 
-def _budget(attribute: ir.Attribute) -> Iterator[str]:
+def budget_complaints(attribute: ir.Attribute) -> Iterator[str]:
+    """What is wrong with the value of a `fissile.budget`."""
     if not isinstance(attribute, ir.IntegerAttr) or str(attribute.type) != "i64":
         yield f"{BUDGET} is a number of bytes, written N : i64, not {attribute}"
     elif attribute.value <= 0:

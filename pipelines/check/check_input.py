@@ -33,11 +33,13 @@ _FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
 def accepted(module: Module) -> tuple[list[str], tuple[str, ...]]:
     """The signatures of ``module``, as it was parsed, and what it is instead of a program of tensors, where it is none.
 
-    Raises PassFailed where it has nothing to check, UsageError where it has executables.
+    Raises PassFailed where it has nothing to check or an attribute is wrong, UsageError where it has executables.
     """
     refuse_executables(module)
     if not (signatures := signatures_of(module)):
         raise PassFailed([no_functions(module)])
+    if module.marks.wrong:
+        raise PassFailed(list(module.marks.wrong))
     return signatures, contained("the kind of program", lambda: other_program(module.op), ())
 
 

@@ -12,6 +12,7 @@ from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.memory.prediction import Prediction
+from fissile.passes.checks.fit.workgroup_fit import limit_of
 from fissile.passes.checks.fit.workgroup_prediction import check_agreement, check_prediction
 from fissile.passes.checks.speed.recomputation import check_recomputation
 from fissile.passes.checks.speed.transposed_matrices import check_transposed_matrices
@@ -114,7 +115,8 @@ def without_codegen(formed: Formed, target: Target) -> Looked:
     from .repair_advice import PredictedOnly
 
     def found(dispatch: Dispatch, prediction: Prediction, ops: Sequence[SourceOp]) -> list[Finding]:
-        fit = None if prediction.doubts else check_prediction(dispatch, prediction, target.limit, ops)
+        limit = limit_of(dispatch, target.limit) or target.limit
+        fit = None if prediction.doubts else check_prediction(dispatch, prediction, limit, ops)
         return [*([fit] if fit else []), *configured_findings(dispatch, ops)]
 
     def first(dispatch: Dispatch, ops: Sequence[SourceOp]) -> tuple[Prediction, Finding | None]:

@@ -9,7 +9,7 @@ from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.analysis.memory.footprint import Footprint
 from fissile.passes.analysis.memory.prediction import Prediction
-from fissile.passes.checks.fit.workgroup_fit import space_of
+from fissile.passes.checks.fit.workgroup_fit import limit_of, space_of
 from fissile.quantity import Bytes, total
 from fissile.target import Target
 
@@ -87,7 +87,7 @@ def facts_of(one: Measured, target: Target, ops: Sequence[SourceOp]) -> dict:
             }
             for a in one.footprint.allocations
         ]
-    place = one.dispatch.place
+    place, limit = one.dispatch.place, limit_of(one.dispatch, target.limit) or target.limit
     return {
         "name": one.dispatch.name,
         "codegen": one.dispatch.codegen,
@@ -95,8 +95,8 @@ def facts_of(one: Measured, target: Target, ops: Sequence[SourceOp]) -> dict:
         "bytes": count.value,
         "certainty": count.certainty.value,
         "formula": str(one.prediction.formula) if one.prediction.dimensions else None,
-        "largest": one.prediction.largest(target.limit.bytes) if one.prediction.dimensions else {},
-        "fits": None if count.value is None else count.value <= target.limit.bytes,
+        "largest": one.prediction.largest(limit.bytes) if one.prediction.dimensions else {},
+        "fits": None if count.value is None else count.value <= limit.bytes,
         "code_generated": one.result is not None,
         "doubts": doubts,
         "buffers": buffers,

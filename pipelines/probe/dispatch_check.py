@@ -227,7 +227,7 @@ def _cleared(dispatch: Dispatch, limit: Limit | None = None) -> ProbeResult | No
 
     What compiles and computes wrong numbers has to be looked for in the code.
     """
-    limit = limit or limit_of(dispatch)
+    limit = limit_of(dispatch, limit)
     if limit is None or may_be_built_wrong(dispatch):
         return None
     predicted = predict(read_configured(dispatch))

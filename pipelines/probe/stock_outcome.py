@@ -227,10 +227,9 @@ def _predicted_to_exceed(dispatch: Dispatch) -> bool:
 
 
 def exceeds_device(module: Module, generate: Generate = probe) -> bool:
-    """Whether a dispatch fits IREE's limit and not the device's own, so that it would be built and could not be loaded.
+    """Whether a dispatch fits IREE's limit, and not the device's own, so that it could not be loaded, or not the budget that the program states.
 
-    Code is generated only where the device has less than IREE's target attribute says and the prediction
-    exceeds that or has doubts.
+    Code is generated only where one of them is less than IREE's target attribute says and the prediction exceeds it or has doubts.
     """
     return any(
         contained("memory of the device", partial(_exceeds_device, d, generate), False, about=d, cpu_limit=0)
@@ -239,11 +238,13 @@ def exceeds_device(module: Module, generate: Generate = probe) -> bool:
 
 
 def _exceeds_device(dispatch: Dispatch, generate: Generate) -> bool:
-    device = stricter_device(dispatch)
-    if device is None or dispatch.target.backend not in BACKENDS:
+    if stricter_device(dispatch) is None and dispatch.budget is None:
+        return False
+    allowed = limit_of(dispatch)
+    if allowed is None or dispatch.target.backend not in BACKENDS:
         return False
     predicted = predict(read_configured(dispatch))
-    if not predicted.doubts and predicted.total.value is not None and predicted.total.value <= device.bytes:
+    if not predicted.doubts and predicted.total.value is not None and predicted.total.value <= allowed.bytes:
         return False
     from .generated_finding import exceeded
 

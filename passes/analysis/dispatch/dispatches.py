@@ -17,6 +17,7 @@ from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.attributes import TargetFacts, read_target, translation_of
 
+from ..memory.budgets import budget_in
 from .provenance import place_of, tags_in, tags_of
 
 BINDING_ALIGNMENT = 64
@@ -60,6 +61,8 @@ class Dispatch:
     begin in a larger allocation."""
     executable: ir.Operation = field(repr=False, compare=False)
     variant: str = ""
+    budget: int | None = None
+    """On-chip bytes that the program allows it (`fissile.budget`); None where it states none."""
 
     @property
     def identity(self) -> tuple:
@@ -106,6 +109,7 @@ def _dispatch(
 ) -> Dispatch:
     tags: dict[int, None] = {}
     bindings: list[Binding] = []
+    budgets: list[int] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == iree_ops.HAL_INTERFACE_BINDING_SUBSPAN:
@@ -113,7 +117,10 @@ def _dispatch(
         elif op.name != "tensor.empty" and not _is_parameter(
             op, function
         ):  # ops in a body count: a producer may be fused into it
-            tags.update(dict.fromkeys(tags_of(op)))
+            text = str(op.location)
+            tags.update(dict.fromkeys(tags_in(text)))
+            if (stated := budget_in(text)) is not None:
+                budgets.append(stated)
         return ir.WalkResult.ADVANCE
 
     function.walk(visit, ir.WalkOrder.PRE_ORDER)
@@ -131,6 +138,7 @@ def _dispatch(
         fingerprint=hashlib.sha256((target.text + body).encode()).hexdigest()[:16],
         executable=executable,
         variant=variant,
+        budget=min(budgets, default=None),
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
-from fissile.dialect.places import READ_TAG_FILE, TAG_FILE, place_of
+from fissile.dialect.places import NO_PLACES, READ_TAG_FILE, TAG_FILE, place_of
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
@@ -60,7 +60,7 @@ def places_in(text: str) -> tuple[Place, ...]:
     found = []
     for quoted, plain, line, column in _PLACE.findall(text):
         file = quoted or plain
-        if file and file not in (TAG_FILE, READ_TAG_FILE):
+        if file and file not in NO_PLACES:
             found.append(Place(file, int(line), int(column)))
     return tuple(dict.fromkeys(found))
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
+from fissile.finding import Finding
 from fissile.passes.containment import contained
 from fissile.passes.iree import ops as iree_ops
 
 from ..bounds.value_names import declared_names
 from ..imports.stablehlo_ops import INDEXED
+from ..memory.budgets import write_budgets
 from .stable_sorts import is_marked_stable
 
 
@@ -20,24 +22,29 @@ from .stable_sorts import is_marked_stable
 class InputMarks:
     """``declared``: function -> what it calls its arguments; ``stable_sorts``: whether a sort is marked as stable; ``bounded``: whether
     all gathers and scatters are StableHLO's, which are defined for indices outside of their operands; ``functions``: whether an op is one of
-    the FUNCTIONS."""
+    the FUNCTIONS; ``wrong``: FIS402 of attributes that the dialect does not have."""
 
     declared: Mapping[str, Sequence[str]] = field(default_factory=dict)
     stable_sorts: bool = False
     bounded: bool = False
     functions: bool = False
+    wrong: tuple[Finding, ...] = ()
 
 
 NO_MARKS = InputMarks()
 
 
 def marks_of(module: ir.Operation) -> InputMarks:
-    """The marks of ``module``, as it was parsed."""
-    stable_sorts, bounded, functions = contained(
-        "marks of ops", lambda: _marked_ops(module), (False, False, False)
+    """The marks of ``module``, as it was parsed; the budgets that it states are in its locations then."""
+    stable_sorts, bounded, functions, owned = contained(
+        "marks of ops", lambda: _marked_ops(module), (False, False, False, False)
     )
     return InputMarks(
-        contained("names of arguments", lambda: declared_names(module), {}), stable_sorts, bounded, functions
+        contained("names of arguments", lambda: declared_names(module), {}),
+        stable_sorts,
+        bounded,
+        functions,
+        contained("budgets", lambda: write_budgets(module), ()) if owned else (),
     )
 
 
@@ -49,23 +56,25 @@ FUNCTIONS = frozenset(
 _OTHERS = (iree_ops.LINALG_EXT_OPS, "linalg.", "memref.", "tensor.", "torch.", "tosa.", "vector.")
 """Dialects of which an op may access a tensor by an index as well."""
 _OPERATOR = "torch.operator"
+_OWN = "fissile."
 
 
-def _marked_ops(module: ir.Operation) -> tuple[bool, bool, bool]:
-    """``stable_sorts``, ``bounded`` and ``functions`` of the ops of ``module``."""
-    stable = indexed = others = functions = False
+def _marked_ops(module: ir.Operation) -> tuple[bool, bool, bool, bool]:
+    """``stable_sorts``, ``bounded`` and ``functions`` of the ops of ``module``, and whether one has an attribute of fissile's."""
+    stable = indexed = others = functions = owned = False
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        nonlocal stable, indexed, others, functions
+        nonlocal stable, indexed, others, functions, owned
         name = op.name
         stable = stable or is_marked_stable(op, name)
         indexed = indexed or name in INDEXED
         others = others or name.startswith(_OTHERS)
         functions = functions or _is_function(op, name)
+        owned = owned or any(one.startswith(_OWN) for one in op.attributes)
         return ir.WalkResult.ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return stable, indexed and not others, functions
+    return stable, indexed and not others, functions, owned
 
 
 def _is_function(op: ir.Operation, name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fissile.effect import Effect
 from fissile.finding import Finding, Ledger, LedgerLine, Limit, Place
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
@@ -11,6 +12,7 @@ from fissile.passes.analysis.kernel.evidence import Evidence
 from fissile.passes.analysis.memory.footprint import STACK, WORKGROUP, Allocation, Footprint
 from fissile.passes.failures.failure import memory_failure
 from fissile.quantity import total
+from fissile.rules import RULES
 from fissile.target import Claim, device_claim
 
 from ..dispatch_places import labelled, root_of, root_places
@@ -24,8 +26,16 @@ def space_of(dispatch: Dispatch) -> str:
     return STACK if dispatch.target.backend == "llvm-cpu" else WORKGROUP
 
 
-def limit_of(dispatch: Dispatch) -> Limit | None:
-    """The limit of ``dispatch``: IREE's, or the device's own where that is smaller; None where its target has none (VMVX)."""
+def limit_of(dispatch: Dispatch, instead: Limit | None = None) -> Limit | None:
+    """The limit of ``dispatch``: ``instead`` (a queried device, `--budget`), IREE's, or the device's own where that is smaller, and not more
+    than the budget that the program states; None where its target has none (VMVX)."""
+    limit = instead or _limit_of_target(dispatch)
+    if limit is None or dispatch.budget is None or dispatch.budget >= limit.bytes:
+        return limit
+    return Limit(dispatch.budget, limit.per, f"fissile.budget of the program; {limit.source}")
+
+
+def _limit_of_target(dispatch: Dispatch) -> Limit | None:
     target = dispatch.target
     if target.workgroup_bytes is not None:
         if (device := stricter_device(dispatch)) is not None:
@@ -55,7 +65,7 @@ def exceeding(dispatch: Dispatch, footprint: Footprint, limit: Limit | None, cod
 
     ``limit`` stands in for IREE's own (`limit_of`): a vendor's figure, a queried device, a budget.
     """
-    limit = limit or limit_of(dispatch)
+    limit = limit_of(dispatch, limit)
     space = space_of(dispatch)
     buffers = tuple(a for a in footprint.allocations if a.space == space)
     if limit is None or not buffers:
@@ -72,7 +82,7 @@ def check_fit(dispatch: Dispatch, code: str, evidence: Evidence, ops: Sequence[S
     assert limit is not None
     needed = total(a.bytes for a in buffers).value
     memory = "stack" if space_of(dispatch) == STACK else "workgroup memory"
-    has = f"{dispatch.target.name} has {limit.bytes}"
+    has = allowance(dispatch, limit)
     return Finding(
         code,
         f"dispatch allocates {memory} of unknown size; {has} bytes"
@@ -84,7 +94,25 @@ def check_fit(dispatch: Dispatch, code: str, evidence: Evidence, ops: Sequence[S
         ledger=Ledger.of(LedgerLine(a.bytes, _value(a, ops), _reason(a, ops)) for a in buffers),
         limit=limit,
         stock=evidence.message,
+        effect=effect_of(code, dispatch, limit, needed),
     )
+
+
+def allowance(dispatch: Dispatch, limit: Limit) -> str:
+    """Who sets ``limit``, with the bytes."""
+    return f"{'the program allows' if _is_budget(dispatch, limit) else f'{dispatch.target.name} has'} {limit.bytes}"
+
+
+def effect_of(code: str, dispatch: Dispatch, limit: Limit, needed: int | None) -> Effect:
+    """That of the rule ``code``; a budget of the program is nothing to stock IREE, which builds what fits the target."""
+    target = _limit_of_target(dispatch)
+    if not _is_budget(dispatch, limit) or needed is None or target is None or needed > target.bytes:
+        return RULES[code].effect
+    return Effect.NONE
+
+
+def _is_budget(dispatch: Dispatch, limit: Limit) -> bool:
+    return dispatch.budget == limit.bytes
 
 
 def _owner(allocation: Allocation, ops: Sequence[SourceOp]) -> SourceOp | None:

@@ -14,7 +14,7 @@ from fissile.passes.analysis.memory.prediction import PredictedBuffer, Predictio
 from fissile.passes.failures.failure import memory_failure
 from fissile.quantity import Bytes, Certainty
 
-from .workgroup_fit import space_of
+from .workgroup_fit import allowance, effect_of, space_of
 
 
 def check_prediction(
@@ -31,20 +31,21 @@ def check_prediction(
     rows = [LedgerLine(_count(b, prediction), _value(b, ops), b.reason) for b in prediction.buffers]
     places = _places(dispatch, prediction, ops)
     common: dict[str, Any] = dict(
-        subject=dispatch.name, target=dispatch.target.name, places=places, ledger=Ledger.of(rows), limit=limit
+        subject=dispatch.name,
+        target=dispatch.target.name,
+        places=places,
+        ledger=Ledger.of(rows),
+        limit=limit,
+        effect=effect_of(code, dispatch, limit, needed.value),
     )
     if needed.value is None:
         largest = prediction.largest(limit.bytes)
         if all(value == -1 for value in largest.values()):
             return None
-        message = (
-            f"dispatch needs {prediction.formula} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
-        )
+        message = f"dispatch needs {prediction.formula} bytes of {memory}; {allowance(dispatch, limit)}"
         return Finding(code, message, notes=_sizes(largest), **common)
     hedge = "" if needed.certainty is Certainty.PREDICTED else "at most "
-    message = (
-        f"dispatch needs {hedge}{needed.value} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
-    )
+    message = f"dispatch needs {hedge}{needed.value} bytes of {memory}; {allowance(dispatch, limit)}"
     notes: tuple[str, ...] = ()
     if hedge:
         notes = (f"the size is {prediction.formula} bytes", *_sizes(prediction.largest(limit.bytes)))

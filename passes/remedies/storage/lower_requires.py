@@ -13,6 +13,7 @@ from fissile.dialect import ops_of, place_of
 from fissile.dialect.attributes import text_of
 from fissile.dialect.verify import verify_dialect
 from fissile.finding import Finding
+from fissile.passes.analysis.host.on_host import is_on_host
 from fissile.passes.definition import Contract, Pass, PassFailed, register_pass
 from fissile.passes.properties import NO_REQUIRES, WELL_FORMED
 
@@ -48,9 +49,21 @@ class LowerRequires(Pass):
             raise PassFailed(refuted)
         for found, known in requires:
             if known is None:
-                with ir.InsertionPoint(found), found.location:
-                    cf.AssertOp(found.operands[0], ir.StringAttr(found.attributes["message"]))
-            found.erase()
+                lower_require(found)
+            else:
+                found.erase()
+
+
+def requires_in_bodies(op: ir.Operation) -> list[ir.Operation]:
+    """The fissile.require ops in the bodies of ops on tensors: they are about each element."""
+    return [found for found in ops_of(op, "fissile.require") if not is_on_host(found)]
+
+
+def lower_require(op: ir.Operation) -> None:
+    """A fissile.require as cf.assert with the same sentence."""
+    with ir.InsertionPoint(op), op.location:
+        cf.AssertOp(op.operands[0], ir.StringAttr(op.attributes["message"]))
+    op.erase()
 
 
 def _refuted(op: ir.Operation) -> Finding:

@@ -33,6 +33,7 @@ from fissile.passes.checks.storage.storage_fit import (
     judge_storage,
     smt_note,
 )
+from fissile.passes.containment import contained
 from fissile.passes.iree.flags import ASSERTS_STRIPPED_BY
 from fissile.passes.remedies.storage.assert_bounds import (
     Placed,
@@ -40,6 +41,7 @@ from fissile.passes.remedies.storage.assert_bounds import (
     drop_requires,
     is_assertable,
 )
+from fissile.passes.remedies.storage.lower_requires import lower_require, requires_in_bodies
 from fissile.passes.remedies.storage.own_sizes import list_own_sizes
 from fissile.passes.remedies.storage.unreachable_ops import take_away
 from fissile.verdict import Answer
@@ -91,6 +93,11 @@ def guard(
     if mode == "off":
         return GuardResult()
     op = module.operation
+    if inner := contained("preconditions of elements", lambda: requires_in_bodies(op), []):
+        before_change()
+        load_dialects(op.context, ("cf",))
+        for one in inner:
+            lower_require(one)
     with naming(op, declared or {}):
         judge = partial(judge_storage, op, smt_timeout_ms=smt_timeout_ms, trust_asserts=not asserts_stripped)
         findings: list[Finding] = []

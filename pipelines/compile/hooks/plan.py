@@ -204,7 +204,7 @@ def stop_on_leftovers(module: Module) -> list[Finding]:
 
     Dispatch creation crashes on an op that it does not know on tensors (IREE 3.13), so this comes before it.
     """
-    if found := leftover_ops(module.op):
+    if found := [*module.marks.wrong, *leftover_ops(module.op)]:
         raise PassFailed(found)
     return []
 
