@@ -40,6 +40,13 @@ _COMBINED: dict[str, Callable[[int, int], int]] = {
     "arith.subi": operator.sub,
     "arith.muli": operator.mul,
 }
+_BITWISE: dict[str, Callable[[int, int], int]] = {
+    "arith.andi": operator.and_,
+    "arith.ori": operator.or_,
+    "arith.xori": operator.xor,
+}
+"""The lowest bits of the result are those of the operands alone: so are residues modulo a power of two."""
+_REMAINDERS = ("arith.remui", "arith.remsi")
 
 
 def may_misplace(function_or_module: ir.Operation) -> bool:
@@ -163,6 +170,17 @@ def residues(index: ir.Value, modulus: int, depth: int = 0) -> set[int]:
     if op.name in _COMBINED:
         left, right = (f() for f in of)
         return {_COMBINED[op.name](a, b) % modulus for a in left for b in right}
+    if op.name in _BITWISE and modulus & (modulus - 1) == 0:
+        left, right = (f() for f in of)
+        return {_BITWISE[op.name](a, b) for a in left for b in right}
+    if op.name in _REMAINDERS and _is_multiple(op.operands[1], modulus):
+        return of[0]()
+    if op.name == "affine.linearize_index":
+        return _of_linear([f() for f in of], op, modulus)
+    if op.name == "affine.delinearize_index":
+        basis = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"]))
+        last = index == op.results[len(op.results) - 1]
+        return of[0]() if last and basis and basis[-1] % modulus == 0 else anything
     if op.name in ("arith.index_cast", "arith.index_castui"):
         return of[0]()
     if (
@@ -172,6 +190,28 @@ def residues(index: ir.Value, modulus: int, depth: int = 0) -> set[int]:
     ):
         return _of_lane(op.operands[0], lane[0], modulus, depth + 1)
     return anything
+
+
+def _is_multiple(value: ir.Value, modulus: int) -> bool:
+    """Whether ``value`` is a constant multiple of ``modulus``."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "arith.constant":
+        return False
+    return ir.IntegerAttr(owner.operation.attributes["value"]).value % modulus == 0
+
+
+def _of_linear(operands: Sequence[set[int]], op: ir.Operation, modulus: int) -> set[int]:
+    """What an affine.linearize_index can be: the sum of its indices, each times the sizes behind it."""
+    basis = list(ir.DenseI64ArrayAttr(op.attributes["static_basis"]))
+    count = len(operands) - basis.count(_DYNAMIC)
+    given = iter(operands[count:])
+    sizes = [next(given) if size == _DYNAMIC else {size % modulus} for size in basis]
+    found, stride = {0}, {1 % modulus}
+    for position in reversed(range(count)):
+        found = {(a + b * c) % modulus for a in found for b in operands[position] for c in stride}
+        if 0 < (size := position - count + len(sizes) + 1) <= len(sizes):
+            stride = {a * b % modulus for a in stride for b in sizes[size - 1]}
+    return found
 
 
 def _of_parallel(loop: ir.Operation, index: ir.Value, modulus: int) -> set[int]:

@@ -185,6 +185,44 @@ def test_residues_of_an_index(expression, expected):
         assert residues(returned.operands[0], 4) == expected
 
 
+LINEAR = "%j = affine.linearize_index disjoint"
+COMPUTED = {
+    "one size for all but the first": (f"{LINEAR} [%i, %zero] by (32)", {0}),
+    "sizes": (f"{LINEAR} [%i, %k, %zero] by (2, 3, 32)", {0}),
+    "odd rows": (f"{LINEAR} [%i, %two] by (5, 7)", {0, 1, 2, 3}),
+    "even rows": (f"{LINEAR} [%i, %two] by (6)", {0, 2}),
+    "a dynamic size": (f"{LINEAR} [%i, %zero] by (%k)", {0, 1, 2, 3}),
+    "dynamic size of four": (f"{LINEAR} [%i, %zero] by (%four)", {0}),
+    "outer dynamic size": (f"{LINEAR} [%i, %zero] by (%k, 8)", {0}),
+    "row within": ("%m:2 = affine.delinearize_index %aligned into (3, 8) : index, index\n%j = arith.addi %m#1, %zero", {0}),
+    "row without": ("%m:2 = affine.delinearize_index %aligned into (3, 6) : index, index\n%j = arith.addi %m#1, %zero", {0, 1, 2, 3}),
+    "outer row": ("%m:2 = affine.delinearize_index %aligned into (3, 8) : index, index\n%j = arith.addi %m#0, %zero", {0, 1, 2, 3}),
+    "swizzle": ("%j = arith.xori %aligned, %four", {0}),
+    "lowest bit": ("%j = arith.andi %i, %two", {0, 2}),
+    "upper bits": ("%j = arith.ori %aligned, %two", {2}),
+    "remainder": ("%j = arith.remui %aligned, %eight", {0}),
+    "odd remainder": ("%j = arith.remui %aligned, %k", {0, 1, 2, 3}),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_residues_of_a_computed_index(name):
+    body, expected = COMPUTED[name]
+    with ir.Context():
+        module = ir.Module.parse(f"""
+            func.func @f(%i: index, %k: index) -> index {{
+              %zero = arith.constant 0 : index
+              %two = arith.constant 2 : index
+              %four = arith.constant 4 : index
+              %eight = arith.constant 8 : index
+              %aligned = arith.muli %i, %four : index
+              {body} : index
+              return %j : index
+            }}""")
+        block = next(iter(module.body.operations)).regions[0].blocks[0]
+        assert residues(list(block.operations)[-1].operands[0], 4) == expected
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     (

@@ -182,3 +182,36 @@ def test_a_store_goes_where_its_byte_begins(shape, count, expected):
     text = ACCESS.format(shape=shape, body=body).replace("vector<4xi4>", f"vector<{count}xi4>")
     module = Session(HOST).parse_text(text, "in.mlir")
     assert misread_types(module.op) == expected
+
+
+SCALED = """
+func.func @main(%ab: tensor<1024xi8>, %bb: tensor<2048xi8>, %sa: tensor<16x4xf8E8M0FNU>, %sb: tensor<32x4xf8E8M0FNU>) -> tensor<16x32xf32> {
+  %a = flow.tensor.bitcast %ab : tensor<1024xi8> -> tensor<16x4x32xf4E2M1FN>
+  %b = flow.tensor.bitcast %bb : tensor<2048xi8> -> tensor<32x4x32xf4E2M1FN>
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x32xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<16x32xf32>) -> tensor<16x32xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, g, k) -> (m, g, k)>, affine_map<(m, n, g, k) -> (n, g, k)>,
+      affine_map<(m, n, g, k) -> (m, g)>, affine_map<(m, n, g, k) -> (n, g)>, affine_map<(m, n, g, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %b, %sa, %sb : tensor<16x4x32xf4E2M1FN>, tensor<32x4x32xf4E2M1FN>, tensor<16x4xf8E8M0FNU>, tensor<32x4xf8E8M0FNU>)
+      outs(%f : tensor<16x32xf32>) {
+  ^bb0(%p: f4E2M1FN, %q: f4E2M1FN, %s: f8E8M0FNU, %t: f8E8M0FNU, %o: f32):
+    %u = arith.scaling_extf %p, %s : f4E2M1FN, f8E8M0FNU to f32
+    %v = arith.scaling_extf %q, %t : f4E2M1FN, f8E8M0FNU to f32
+    %m = arith.mulf %u, %v : f32
+    %w = arith.addf %m, %o : f32
+    linalg.yield %w : f32
+  } -> tensor<16x32xf32>
+  return %r : tensor<16x32xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("target", ("gfx950", "gfx942"))
+def test_blocks_of_32_elements_begin_with_a_byte(tmp_path, target):
+    """gfx950 multiplies scaled 4-bit floats in matrix instructions, which packing would lose."""
+    source = tmp_path / "in.mlir"
+    source.write_text(SCALED)
+    report = fissile.compile(source, tmp_path / "out.vmfb", flags_for(find_target(target)))
+    assert report.output and not report.findings
