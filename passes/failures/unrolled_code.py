@@ -71,7 +71,7 @@ func.func @f(%a: tensor<64x1024xi8>, %b: tensor<1024x64xf32>) -> tensor<64x64xf3
     def detect(self, dispatch, code):
         """What SPIR-V code generation will unroll, however little that is."""
         from fissile.passes.analysis.kernel.evidence import Evidence
-        from fissile.passes.analysis.kernel.narrow_access import missing_storage
+        from fissile.passes.analysis.kernel.narrow.narrow_access import missing_storage
         from fissile.passes.analysis.memory.configured import read_configured
         from fissile.passes.analysis.memory.unrolling import unrolled
 

@@ -51,6 +51,8 @@ class Backend:
     """Its code generation pipelines that put no barrier between a fused producer and its readers."""
     drops_signs: bool = False
     """Whether the sign extension of a bitcast is rewritten into a zero extension (ConvertToSPIRV)."""
+    plain_byte_writes: bool = False
+    """Whether an element below a byte is written by reading its byte and writing it back, without an atomic op (AMDGPUEmulateNarrowType)."""
     signed_products: bool = False
     """Whether an integer matrix instruction is chosen by the width of its operands, and all that are known take signed ones."""
     divides_indices: bool = False
@@ -102,7 +104,11 @@ def _llvmgpu(name: str, pipeline: str) -> Backend:
 BACKENDS = {
     backend.name: backend
     for backend in (
-        replace(_llvmgpu("rocm", "iree-codegen-llvmgpu-rocdl-lowering-pipeline"), signed_products=True),
+        replace(
+            _llvmgpu("rocm", "iree-codegen-llvmgpu-rocdl-lowering-pipeline"),
+            signed_products=True,
+            plain_byte_writes=True,
+        ),
         _llvmgpu("cuda", "iree-codegen-llvmgpu-nvvm-lowering-pipeline"),
         _SPIRV,
         replace(_SPIRV, name="metal-spirv"),  # translated to Metal Shading Language behind it

@@ -19,6 +19,7 @@ from fissile.passes.analysis.dispatch.narrow_types import (
     uncommon_types,
 )
 from fissile.passes.analysis.dispatch.provenance import source_ops
+from fissile.passes.analysis.dispatch.slice import tensor_ops
 from fissile.passes.analysis.kernel.evidence import gravest
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.containment import contained
@@ -181,10 +182,9 @@ def find_packed_booleans(origin: Module, message: str, detail: str) -> Narrow:
 
 
 def may_be_unlowered(origin: Module, last: bool = False) -> bool:
-    """Whether ``origin`` computes with element types that most backends generate code for some of; ``last``: or bf16."""
-    return any(
-        uncommon_types(op, LAST_RESORT) if last else uncommon_types(op) for op in source_ops(origin.op)
-    )
+    """Whether ``origin`` computes with element types, or moves them, that most backends generate code for some of; ``last``: or bf16."""
+    among = LAST_RESORT if last else UNCOMMON
+    return any(uncommon_types(op, among) for op in tensor_ops(origin.op))
 
 
 def find_unlowered(origin: Module, diagnosis: Diagnosis, codes: Sequence[str] = UNLOWERED) -> Narrow:
@@ -195,18 +195,26 @@ def find_unlowered(origin: Module, diagnosis: Diagnosis, codes: Sequence[str] = 
     """
     ops = source_ops(origin.op)
     among = UNCOMMON if codes else LAST_RESORT
-    found, types, chosen = [], set(), set()
+    found, types, chosen, moved = [], set(), set(), False
     for checked in diagnosis.failing:
+        if codes and checked.failure.code not in codes:
+            continue
+        if not checked.dispatch.tags and (names := {b.element for b in checked.dispatch.bindings} & among):
+            # It copies parts of tensors, and no source op has an index by which it could be chosen.
+            found.append(checked.failure)
+            types |= names
+            moved = True
+            continue
         alike = {
             *checked.dispatch.tags,
             *chain.from_iterable(members(list(diagnosis.groups), checked.dispatch.tags)),
         }
         tags = {tag for tag in alike if uncommon_types(ops[tag], among)}
-        if tags and (not codes or checked.failure.code in codes):
+        if tags:
             found.append(checked.failure)
             chosen |= tags
             types |= set().union(*(uncommon_types(ops[tag], among) for tag in tags))
-    return Narrow(tuple(found), tuple(sorted(types)), tuple(sorted(chosen)))
+    return Narrow(tuple(found), tuple(sorted(types)), () if moved else tuple(sorted(chosen)))
 
 
 def unusable(finding: Finding, why: str) -> Finding:

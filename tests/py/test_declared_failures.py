@@ -126,7 +126,7 @@ def test_what_is_only_slow_is_left_on_a_device_that_was_not_measured(arch, effec
 
 
 def test_plain_values_come_back_by_their_types():
-    from fissile.passes.analysis.kernel.narrow_access import NarrowAccess, Numbers
+    from fissile.passes.analysis.kernel.narrow.narrow_access import NarrowAccess, Numbers
 
     access = NarrowAccess(Numbers.WRONG, "why")
     assert wire.decode(NarrowAccess, wire.encode(access)) == access

@@ -49,6 +49,6 @@ func.func @f(%a: tensor<128x32xi8>, %b: tensor<32x32xi8>) -> tensor<128x32xi32> 
 
     def detect(self, dispatch, code):
         from fissile.passes.analysis.kernel.evidence import Evidence
-        from fissile.passes.analysis.kernel.lost_sign import lost_signs
+        from fissile.passes.analysis.kernel.narrow.lost_sign import lost_signs
 
         return Evidence(types=lost_signs(code))

@@ -58,30 +58,30 @@ func.func @f(%x: tensor<13xi8>) -> tensor<13xi32> {
         return True
 
     def may_occur(self, dispatch, configured):
-        from fissile.passes.analysis.kernel.narrow_access import missing_storage
+        from fissile.passes.analysis.kernel.narrow.narrow_access import missing_storage
 
         return bool(missing_storage(dispatch))
 
     def detect(self, dispatch, code):
-        from fissile.passes.analysis.kernel.narrow_access import generated_access
+        from fissile.passes.analysis.kernel.narrow.narrow_access import generated_access
 
         return _evidence(dispatch, generated_access(code))
 
     def around(self, dispatch):
         """How many bytes are bound, and their types: whatever the code does."""
-        from fissile.passes.analysis.kernel.narrow_access import bound_access
+        from fissile.passes.analysis.kernel.narrow.narrow_access import bound_access
 
         return _evidence(dispatch, bound_access(dispatch))
 
     def without_code(self, dispatch):
-        from fissile.passes.analysis.kernel.narrow_access import NOT_ASKED
+        from fissile.passes.analysis.kernel.narrow.narrow_access import NOT_ASKED
 
         return _evidence(dispatch, NOT_ASKED)
 
 
 def _evidence(dispatch, access):
     from fissile.passes.analysis.kernel.evidence import NOTHING, Evidence
-    from fissile.passes.analysis.kernel.narrow_access import Numbers, missing_storage
+    from fissile.passes.analysis.kernel.narrow.narrow_access import Numbers, missing_storage
 
     effects = {
         Numbers.UNPROVED: Effect.UNPROVED,

@@ -49,8 +49,8 @@ func.func @f(%x: tensor<8x16xi4>) -> tensor<8x8xi4> {
         return any(0 < b.element_bits < 8 for b in dispatch.bindings)
 
     def detect(self, dispatch, code):
-        from fissile.passes.analysis.kernel.byte_alignment import misread_types
         from fissile.passes.analysis.kernel.evidence import Evidence
+        from fissile.passes.analysis.kernel.narrow.byte_alignment import misread_types
 
         if not (found := misread_types(code)):
             return None

@@ -61,6 +61,6 @@ func.func @f(%x: tensor<8xi4>) -> tensor<8xi8> {
 
     def detect(self, dispatch, code):
         from fissile.passes.analysis.kernel.evidence import Evidence
-        from fissile.passes.analysis.kernel.sub_byte_extension import unmasked_types
+        from fissile.passes.analysis.kernel.narrow.sub_byte_extension import unmasked_types
 
         return Evidence(types=unmasked_types(dispatch))

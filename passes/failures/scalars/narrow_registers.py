@@ -70,7 +70,7 @@ func.func @f(%x: tensor<64xi32>) -> tensor<64xi32> {
 
 
 def _misread(dispatch, code):
-    from fissile.passes.analysis.kernel.narrow_access import missing_storage
+    from fissile.passes.analysis.kernel.narrow.narrow_access import missing_storage
     from fissile.passes.analysis.scalars.narrow_integers import NARROW_WIDTHS, misread_integers
 
     compute = dispatch.target.compute

@@ -40,7 +40,16 @@ class PackNarrowStorage(Remedy):
     """
 
     name: ClassVar[str] = "fissile-pack-narrow-storage"
-    cures: ClassVar[tuple[str, ...]] = ("FIS104", "FIS108", "FIS110", "FIS118", "FIS135", "FIS136", "FIS138")
+    cures: ClassVar[tuple[str, ...]] = (
+        "FIS104",
+        "FIS108",
+        "FIS110",
+        "FIS118",
+        "FIS135",
+        "FIS136",
+        "FIS138",
+        "FIS225",
+    )
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
     does: ClassVar[str] = (
         "keeps the storage of narrow elements but reads and writes it as 32-bit words, and 8-bit floats as bytes if the "
@@ -49,7 +58,7 @@ class PackNarrowStorage(Remedy):
     repairs: ClassVar[str] = (
         "wrong numbers and `vector.bitcast` on targets without 8/16-bit storage (FIS110); dequantised matmuls there "
         "that never finish compiling; i2 and i4 that Vulkan extends with their neighbours' bits (FIS135); vectors of "
-        "them that begin within a byte (FIS138); packed booleans on AMD and NVIDIA (FIS136); 8-bit floats on CUDA and "
+        "them that begin within a byte (FIS138), or that threads write side by side on AMD (FIS225); packed booleans on AMD and NVIDIA (FIS136); 8-bit floats on CUDA and "
         "most AMD targets, and stored i4 and i2 (any target)"
     )
     numbers: ClassVar[str] = (

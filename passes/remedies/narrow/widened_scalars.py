@@ -21,8 +21,7 @@ from .float_bits import bits_of_float, f32, float_of_bits, i32, rounded, word
 from .scaled_floats import SCALING_EXTF, SCALING_TRUNCF, exponent_of, scaled
 
 _CLOSED_INTEGER = {
-    # Sign extension commutes with these: no bit of the result has to be corrected. Unsigned comparisons too:
-    # sign extension keeps the unsigned order.
+    # Sign extension commutes with these, and keeps the unsigned order: no bit of the result has to be corrected.
     "arith.andi",
     "arith.ori",
     "arith.xori",
@@ -261,8 +260,7 @@ class ScalarWidener:
         return word(value - (1 << narrow.value_bits) if value >> (narrow.value_bits - 1) else value)
 
     def _fit(self, value: ir.Value, type_: ir.Type) -> ir.Value:
-        """The i32 ``value`` brought into the integer type ``type_`` (narrow ones wrap; wider ones are
-        sign-extended)."""
+        """The i32 ``value`` brought into the integer type ``type_`` (narrow ones wrap; wider ones are sign-extended)."""
         if narrow := self._narrow_type(type_):
             return wrapped(value, narrow.value_bits)
         if str(type_) == "i32":

@@ -194,9 +194,18 @@ COMPUTED = {
     "a dynamic size": (f"{LINEAR} [%i, %zero] by (%k)", {0, 1, 2, 3}),
     "dynamic size of four": (f"{LINEAR} [%i, %zero] by (%four)", {0}),
     "outer dynamic size": (f"{LINEAR} [%i, %zero] by (%k, 8)", {0}),
-    "row within": ("%m:2 = affine.delinearize_index %aligned into (3, 8) : index, index\n%j = arith.addi %m#1, %zero", {0}),
-    "row without": ("%m:2 = affine.delinearize_index %aligned into (3, 6) : index, index\n%j = arith.addi %m#1, %zero", {0, 1, 2, 3}),
-    "outer row": ("%m:2 = affine.delinearize_index %aligned into (3, 8) : index, index\n%j = arith.addi %m#0, %zero", {0, 1, 2, 3}),
+    "row within": (
+        "%m:2 = affine.delinearize_index %aligned into (3, 8) : index, index\n%j = arith.addi %m#1, %zero",
+        {0},
+    ),
+    "row without": (
+        "%m:2 = affine.delinearize_index %aligned into (3, 6) : index, index\n%j = arith.addi %m#1, %zero",
+        {0, 1, 2, 3},
+    ),
+    "outer row": (
+        "%m:2 = affine.delinearize_index %aligned into (3, 8) : index, index\n%j = arith.addi %m#0, %zero",
+        {0, 1, 2, 3},
+    ),
     "swizzle": ("%j = arith.xori %aligned, %four", {0}),
     "lowest bit": ("%j = arith.andi %i, %two", {0, 2}),
     "upper bits": ("%j = arith.ori %aligned, %two", {2}),

@@ -8,7 +8,7 @@ from built import run
 
 import fissile
 from fissile.finding import Severity
-from fissile.passes.analysis.kernel.byte_alignment import misread_types
+from fissile.passes.analysis.kernel.narrow.byte_alignment import misread_types
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.session import Session
 from fissile.target import find_target

@@ -26,8 +26,8 @@ from iree.compiler import ir
 from fissile.dialect.operands import operands_named
 from fissile.passes.iree import ops as iree_ops
 
-from ..dispatch.dispatches import Binding, Dispatch
-from .bound_lengths import bound_lengths
+from ...dispatch.dispatches import Binding, Dispatch
+from ..bound_lengths import bound_lengths
 
 WORD_BITS, WORD_BYTES = 32, 4
 _HALVES = "each f16 of a buffer is addressed as if it had 4 bytes"

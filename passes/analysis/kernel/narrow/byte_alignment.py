@@ -11,8 +11,8 @@ from iree.compiler import ir
 
 from fissile.passes.iree import ops as iree_ops
 
-from ..dispatch.narrow_types import PACKED_BOOLEAN
-from .vector_alignment import residues
+from ...dispatch.narrow_types import PACKED_BOOLEAN
+from ..vector_alignment import residues
 
 BYTE_BITS = 8
 _READS = ("vector.load", "vector.maskedload", "vector.transfer_read")
@@ -54,7 +54,7 @@ def _misread(op: ir.Operation) -> tuple[str, bool] | None:
     if base is None:
         return None
     buffer = ir.MemRefType(base.type)
-    bits = _bits(buffer.element_type)
+    bits = below_a_byte(buffer.element_type)
     vector = next(
         (
             ir.VectorType(v.type)
@@ -72,11 +72,15 @@ def _misread(op: ir.Operation) -> tuple[str, bool] | None:
     positions, certain = _positions(base, buffer, indices, in_a_byte)
     if positions == {0}:
         return None
-    name = PACKED_BOOLEAN if bits == 1 else str(buffer.element_type)
-    return name, certain
+    return type_name(buffer.element_type, bits), certain
 
 
-def _bits(element: ir.Type) -> int:
+def type_name(element: ir.Type, bits: int) -> str:
+    """``element``, of ``bits`` bits, as NARROW_TYPES spells it."""
+    return PACKED_BOOLEAN if bits == 1 else str(element)
+
+
+def below_a_byte(element: ir.Type) -> int:
     """The bits of an element that shares its byte with others; 0 of any other."""
     bits = getattr(element, "width", 0) if isinstance(element, (ir.IntegerType, ir.FloatType)) else 0
     return bits if bits < BYTE_BITS and bits and not BYTE_BITS % bits else 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
-from ..dispatch.dispatches import Dispatch
+from ...dispatch.dispatches import Dispatch
 
 WORD_BITS = 32
 _EXTENSIONS = ("arith.extui", "arith.extsi")

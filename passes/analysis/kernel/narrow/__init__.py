@@ -1,0 +1,1 @@
+"""Elements below a word in generated code: how they are addressed, extended and written."""
