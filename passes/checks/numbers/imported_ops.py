@@ -322,6 +322,17 @@ def check_crashes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     ]
 
 
+def check_scatters(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS421 of each op, with what its front end calls it."""
+    message = "IREE has no lowering for {} as it is used here"
+    return [
+        _finding("FIS421", op, message.format(name), "this scatter", name).with_(
+            stock="its import crashes, or has no lowering"
+        )
+        for name, op in found
+    ]
+
+
 def check_endless(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     """FIS421 of each op, with what its front end calls it."""
     message = "IREE has no lowering for {} as it is used here"

@@ -95,6 +95,7 @@ REMEDIES = (
     "fissile-transform-by-tables",
     "fissile-use-signless-ops",
     "fissile-index-merged-dims",
+    "fissile-scatter-elements",
     "fissile-scatter-slices",
     "fissile-select-ordered",
     "fissile-search-sorted",

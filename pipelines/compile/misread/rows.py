@@ -156,5 +156,10 @@ ROWS = (
     Row((b"aten.linalg_det", b"onnx.Det"), "fissile-solve-systems", read.determinants),
     Row((b"select_and_scatter",), "fissile-swap-selections", read.selections),
     Row((b"scatter",), "fissile-scatter-windows", read.windows),
+    Row(
+        (b"aten.scatter",),
+        "fissile-scatter-elements",
+        partial(read.fitting, "check_scatters", "fissile-scatter-elements"),
+    ),
     Row((b"add",), "fissile-join-booleans", read.sums),
 )
