@@ -55,6 +55,7 @@ NARROW_TYPES = {
         NarrowType("bf16", 16, 16, is_float=True),
         NarrowType("f8E4M3FN", 8, 8, is_float=True),
         NarrowType("f8E5M2", 8, 8, is_float=True),
+        NarrowType("f8E3M4", 8, 8, is_float=True),
         NarrowType("f8E4M3FNUZ", 8, 8, is_float=True),
         NarrowType("f8E5M2FNUZ", 8, 8, is_float=True),
         NarrowType("f8E8M0FNU", 8, 8, is_float=True),

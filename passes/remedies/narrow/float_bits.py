@@ -59,6 +59,7 @@ class _Format:
 _FORMATS = {
     "f16": _Format(5, 10, 15, infinite=True),
     "f8E5M2": _Format(5, 2, 15, infinite=True),
+    "f8E3M4": _Format(3, 4, 3, infinite=True),
     "f8E4M3FN": _Format(4, 3, 7),
     "f8E4M3FNUZ": _Format(4, 3, 8, one_zero=True),
     "f8E5M2FNUZ": _Format(5, 2, 16, one_zero=True),

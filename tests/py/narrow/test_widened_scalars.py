@@ -93,7 +93,7 @@ def test_rounding_to_bf16_is_to_nearest_even_and_keeps_nan():
 
 EIGHT_BITS = {
     name: getattr(ml_dtypes, name.replace("f8", "float8_").lower())
-    for name in ("f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ")
+    for name in ("f8E4M3FN", "f8E5M2", "f8E3M4", "f8E4M3FNUZ", "f8E5M2FNUZ")
 }
 
 
