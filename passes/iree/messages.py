@@ -25,6 +25,9 @@ NO_ELEMENT_TYPE = "'hal.element_type' op unsupported element type"
 PARTIAL_BYTES = r"failed to calculate total byte count: .* does not have integral number of total bytes"
 """EncodeTensors, of a tensor of elements below a byte whose last byte is not full."""
 
+PARTIAL_ROWS = "Unsupported tensor type unable to pack to bytes"
+"""BitcastUnsupportedElementTypes, of floats below a byte whose rows do not fill their last byte."""
+
 UNKNOWN_OP = re.compile(
     r"Dialect `(?P<dialect>\w+)' not found for custom op '(?P<op>[\w.$-]+)'|custom op '(?P<known>\w+\.[\w.$-]+)' is unknown"
     r"|unregistered operation '(?P<generic>[\w.$-]+)' found in dialect \('\w+'\) that does not allow unknown operations"

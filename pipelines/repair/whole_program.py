@@ -36,6 +36,7 @@ from fissile.passes.iree.messages import (
     LOOP_TYPES_DIFFER,
     OPERAND_UNLINKED,
     PARTIAL_BYTES,
+    PARTIAL_ROWS,
     SIZES_UNRESOLVED,
     WAITS_FOR_ITSELF,
     WHILE_OPERANDS_DIFFER,
@@ -111,11 +112,14 @@ REWRITES = (
         _says(CIRCULAR_PARTITION),
         lambda module: check_shared_inits(shared_inits(module)),
     ),
-    Rewrite(
-        FillBytes(),
-        BOUNDARIES_PLACED_AT,
-        _says(PARTIAL_BYTES),
-        lambda module: check_partial_bytes(partial_bytes(module)),
+    *(
+        Rewrite(
+            FillBytes(),
+            BOUNDARIES_PLACED_AT,
+            _says(pattern),
+            lambda module: check_partial_bytes(partial_bytes(module)),
+        )
+        for pattern in (PARTIAL_BYTES, PARTIAL_ROWS)
     ),
     Rewrite(
         HideStoredValues(),

@@ -60,7 +60,7 @@ def check_partial_bytes(found: Sequence[PartialBytes]) -> list[Finding]:
     """One FIS223 for all of them; none where a caller passes or gets one: that remains, whatever is done about the others."""
     if not found or any(one.is_passed for one in found):
         return []
-    types = list(dict.fromkeys(f"{one.type} ({one.bits} bits)" for one in found))
+    types = list(dict.fromkeys(str(one) for one in found))
     more = f" and {len(types) - MOST_SHOWN} more" if len(types) > MOST_SHOWN else ""
     places = [
         place

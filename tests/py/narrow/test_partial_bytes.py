@@ -110,7 +110,25 @@ def weights():
     return text, [x], (x * w).astype(np.int32)
 
 
+def rows_of_floats():
+    """Rows of 31 elements of f4E2M1FN, read by an index; the program takes their bytes."""
+    codes, at = RNG.integers(0, 16, (50, 31)), RNG.integers(0, 50, 6)
+    flat = codes.reshape(-1, 2) << np.array([0, 4])
+    table = np.float32([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+    text = (
+        "func.func @main(%i: tensor<6xi64>, %b: tensor<775xi8>) -> tensor<6x31xf32> {\n"
+        "  %w = flow.tensor.bitcast %b : tensor<775xi8> -> tensor<50x31xf4E2M1FN>\n  %e = tensor.empty() : tensor<6x31xf32>\n"
+        f'  %r = linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0)>, {SAME}], iterator_types = ["parallel", "parallel"]}}'
+        " ins(%i : tensor<6xi64>) outs(%e : tensor<6x31xf32>) {\n  ^bb0(%a: i64, %o: f32):\n    %d = linalg.index 1 : index\n"
+        "    %k = arith.index_cast %a : i64 to index\n    %v = tensor.extract %w[%k, %d] : tensor<50x31xf4E2M1FN>\n"
+        "    %f = arith.extf %v : f4E2M1FN to f32\n    linalg.yield %f : f32\n  } -> tensor<6x31xf32>\n"
+        "  return %r : tensor<6x31xf32>\n}\n"
+    )
+    return text, [at, flat.sum(1).astype(np.uint8).view(np.int8)], table[codes[at]]
+
+
 REFUSED = {
+    "rows of floats": (rows_of_floats, ()),
     "between": (between, (4,)),
     "between i2": (between, (2,)),
     "zero points": (zero_points, (4,)),
