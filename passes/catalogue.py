@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fissile.errors import UsageError, closest
 
-from .definition import Pass, registered_passes
+from .definition import Pass, PassDefinitionError, registered_passes
 from .plugins import load_plugged
 from .progress import running
 from .shipped_passes import SUFFIX, unship
@@ -95,3 +95,11 @@ def _import_file(file: Path, module_name: str, shown: str) -> None:
     taken = [name for name in taken if registered_passes()[name].__module__ == module_name]
     if taken:
         raise UsageError(f"{shown} defines a pass '{taken[0]}', which is the name of a built-in pass")
+    from .iree.taken_names import check_against_iree  # IREE's bindings: only where there are passes of users
+
+    try:
+        check_against_iree(cls for cls in registered_passes().values() if cls.__module__ == module_name)
+    except PassDefinitionError as wrong:
+        raise PassDefinitionError(
+            f"{shown}: {wrong.message.replace(f'{module_name}.', '')}", wrong.hint
+        ) from None

@@ -26,7 +26,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from fissile.errors import ExitCode, FissileError, UsageError
 from fissile.finding import Finding, Place
 
-from .options import is_supported, option, option_types, print_options, read_options
+from .options import (
+    is_of_type,
+    is_supported,
+    option,
+    option_types,
+    print_options,
+    read_options,
+    type_name,
+)
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -58,7 +66,12 @@ class PassFailed(FissileError):
     exit_code = ExitCode.FINDINGS
 
     def __init__(self, findings: Iterable[Finding]) -> None:
+        if isinstance(findings, Finding):
+            raise TypeError("PassFailed takes a list of findings: PassFailed([finding])")
         self.findings = tuple(findings)
+        for one in self.findings:
+            if not isinstance(one, Finding):
+                raise TypeError(f"PassFailed takes a list of findings, not of {type(one).__name__}")
         super().__init__(self.findings[0].message if self.findings else "a pass failed without a finding")
 
 
@@ -121,6 +134,7 @@ class Pass:
 _PASSES: dict[str, type[Pass]] = {}
 _PROPERTIES: dict[str, Property] = {}
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_OP = re.compile(r"[A-Za-z_][\w$]*(\.[\w$-]+)+")
 
 PassClass = TypeVar("PassClass", bound=type[Pass])
 
@@ -162,7 +176,11 @@ def register_pass(cls: PassClass) -> PassClass:
     module, an `iree.compiler.ir` op, or the op that ``anchor`` names. A pipeline runs the pass by its name:
     ``flags=["--iree-preprocessing-pass-pipeline=builtin.module(my-pass)"]``.
 
-    Raises `PassDefinitionError`, a `UsageError`, for an invalid class or a name that is already taken.
+    Raises `PassDefinitionError`, a `UsageError`, for an invalid class or a name that is already taken; of a name that a pass of IREE
+    has, or an anchor that is no op, the compile raises it.
+
+    The pass runs in another process, which gets a copy of the class and of what it refers to: what it appends to a list or sets
+    in a module is not seen by the caller. `report` brings findings back.
     """
     _check_definition(cls)
     _PASSES[cls.name] = cls
@@ -198,6 +216,8 @@ def _check_definition(cls: Any) -> None:
         refuse("it has no docstring, which is its manual page")
     if cls.run is Pass.run:
         refuse("it does not define run(self, op, report)")
+    if not isinstance(cls.anchor, str) or cls.anchor != "any" and not _OP.fullmatch(cls.anchor):
+        refuse(f"its anchor {cls.anchor!r} is no op: write its name, as func.func, or any")
     known = _PASSES.get(cls.name)
     if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
         refuse(f"its name '{cls.name}' belongs to {known.__module__}.{known.__qualname__}")
@@ -217,6 +237,10 @@ def _check_options(cls: type, refuse: Callable[[str], None]) -> None:
             )
         if field.default is dataclasses.MISSING:
             refuse(f"option '{field.name}' has no default")
+        if not is_of_type(field.default, kinds[field.name]):
+            refuse(
+                f"the default of option '{field.name}', {field.default!r}, is not of its type: {type_name(kinds[field.name])}"
+            )
         if not field.metadata.get("doc"):
             refuse(f"option '{field.name}' is not documented: write it as option(default, doc)")
 

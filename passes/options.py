@@ -48,6 +48,19 @@ def is_supported(kind: Any) -> bool:
     return _without_none(kind) in OPTION_TYPES
 
 
+def is_of_type(value: Any, kind: Any) -> bool:
+    """Whether ``value`` may be the default of an option of type ``kind``, a supported one."""
+    base = _without_none(kind)
+    if value is None:
+        return base is not kind
+    if typing.get_origin(base) is tuple:
+        element = typing.get_args(base)[0]
+        return isinstance(value, tuple) and all(is_of_type(one, element) for one in value)
+    if base is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return type(value) is base
+
+
 def split_options(text: str) -> list[tuple[str, str | None]]:
     """`a=1 b={x y} c` -> [("a", "1"), ("b", "x y"), ("c", None)].
 

@@ -87,11 +87,13 @@ def unship(file: Path) -> tuple[str, ...]:
     import cloudpickle
 
     from . import properties  # noqa: F401  # contracts name them
+    from .iree.taken_names import check_against_iree
 
     names = []
     for cls, declared in cloudpickle.loads(file.read_bytes()):
         for base, types in declared:
             base.__annotations__ = types
+        check_against_iree([cls])  # while it has the name that its caller knows
         if not is_users(cls):
             cls.__module__ = MODULE_PREFIX + cls.__module__.replace(".", "_")
         register_pass(cls)

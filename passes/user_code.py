@@ -15,6 +15,19 @@ from typing import Any
 MODULE_PREFIX = "fissile_user_passes_"
 """What the modules of users' files are called in `sys.modules`."""
 
+LEFT = "the check of the IR that {} left"
+"""The step behind a user's pass, whose name stands in it: IREE's verifier crashes on some of what a pass can leave."""
+
+
+def way_out(step: str) -> str:
+    """What to do where ``step`` of a user's ended the process; empty where that is not known."""
+    left = step.startswith(LEFT.partition("{")[0])
+    return (
+        "an op that is erased must have no uses: op.result.replace_all_uses_with(…) comes first"
+        if left
+        else ""
+    )
+
 
 class _SourceAlone(SourceFileLoader):
     """Imports a file's text: compiled code beside it (`__pycache__`) may say something else, and none is left there."""

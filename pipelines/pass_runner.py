@@ -15,13 +15,13 @@ from iree.compiler.passmanager import PassManager
 
 from fissile.dialect import load_dialects, place_of_location, register
 from fissile.errors import FissileError, InternalError, UsageError, closest
-from fissile.finding import Finding
+from fissile.finding import Finding, Severity
 from fissile.passes.catalogue import find_pass, is_known, known_passes
 from fissile.passes.definition import Pass, PassFailed, make_pass
 from fissile.passes.iree.flags import PREPROCESSING_FLAG
 from fissile.passes.iree.messages import REFUSED_OPTIONS, UNKNOWN_PASS
 from fissile.passes.progress import running
-from fissile.passes.user_code import cause, is_ctrl_c, is_users, pass_named, source_of
+from fissile.passes.user_code import LEFT, cause, is_ctrl_c, is_users, pass_named, source_of
 
 from .contracts import ContractWatch, unmet_requirements
 from .native_passes import native_pass_names
@@ -211,10 +211,21 @@ def _run_python(instance: Pass, op: ir.Operation, report: Callable[[Finding], No
     if instance.anchor not in (op.name, "any"):
         return  # below `any`, a pass takes the ops that it is made for
     unregistered = unregistered_ops(op)
-    if is_users(type(instance)):
-        _run_users(instance, op, report)
-    else:
+    if not is_users(type(instance)):
         _run_own(instance, op, report)
+        _check_left(instance, op, unregistered)
+        return
+    _run_users(instance, op, report)
+    named = pass_named(type(instance))
+    try:
+        with running(LEFT.format(named), users=True):  # what the pass left may end the process
+            _check_left(instance, op, unregistered)
+    except RuntimeError as error:  # the op itself was erased
+        raise InternalError(f"{named} left IR that cannot be read: {_one_line(error)}") from error
+
+
+def _check_left(instance: Pass, op: ir.Operation, unregistered: set[str]) -> None:
+    """Raises InternalError where ``op`` does not verify after the pass, or has unknown ops that it had not before."""
     if made := unregistered_ops(op) - unregistered:
         raise InternalError(
             f"pass '{instance.name}' made unregistered ops: {', '.join(sorted(made))}",
@@ -243,9 +254,17 @@ def _run_own(instance: Pass, op: ir.Operation, report: Callable[[Finding], None]
 def _run_users(instance: Pass, op: ir.Operation, report: Callable[[Finding], None]) -> None:
     """A user's pass may do anything: `sys.exit` in it ends no compile, and what ends the process is known by its name."""
     named = pass_named(type(instance))
+
+    def checked(finding: Finding | None = None) -> None:
+        if not isinstance(finding, Finding):
+            raise TypeError(f"report takes a fissile.Finding, not {type(finding).__name__}")
+        report(finding)
+
     try:
         with op.context, ir.Location.unknown(op.context), running(named, users=True):
-            instance.run(op, report)
+            instance.run(op, checked)
+    except PassFailed as failed:
+        raise _stopped(failed, named) from None
     except FissileError:
         raise
     except ir.MLIRError as error:
@@ -254,6 +273,19 @@ def _run_users(instance: Pass, op: ir.Operation, report: Callable[[Finding], Non
         if is_ctrl_c(error):
             raise
         raise InternalError(f"{named} failed: {cause(error, source_of(type(instance)))}") from error
+
+
+def _stopped(failed: PassFailed, named: str) -> FissileError:
+    """What the user's pass ``named`` stopped with: a pass that stops leaves no output, so one of its findings has to be an error."""
+    if not failed.findings:
+        return InternalError(
+            f"{named} failed: it raised PassFailed without a finding",
+            "give it what it found: raise PassFailed([finding])",
+        )
+    if any(finding.severity is Severity.ERROR for finding in failed.findings):
+        return failed
+    first, *more = failed.findings
+    return PassFailed([first.with_(severity=Severity.ERROR), *more])
 
 
 def unregistered_ops(root: ir.Operation) -> set[str]:

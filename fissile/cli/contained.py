@@ -90,6 +90,7 @@ def _ended(
     from fissile.finding import Finding
     from fissile.passes.failures.failure import Ending, failure_that_ends
     from fissile.passes.progress import noted
+    from fissile.passes.user_code import way_out
     from fissile.pipelines.process.limits import limits_in_force
     from fissile.pipelines.process.worker_end import how_it_ended, system_ended
     from fissile.pipelines.report.text import render
@@ -104,7 +105,8 @@ def _ended(
     late = f"did not end within {limit:g} s (--phase-timeout)"
     if step and step.users:
         raise InternalError(
-            f"{step.what} {late if status is None else f'ended the process ({how_it_ended(status)})'}"
+            f"{step.what} {late if status is None else f'ended the process ({how_it_ended(status)})'}",
+            way_out(step.what),
         )
     if status is not None and status >= 0:
         raise InternalError(f"the process ended without an answer ({how_it_ended(status)}){doing}")

@@ -17,7 +17,7 @@ from pathlib import Path
 from fissile.cli.contained import contained
 from fissile.cli.fitted_text import print_fitted
 from fissile.cli.opt_flags import read_command_line
-from fissile.cli.program import adopt_streams, run_program, standard_output_is_open
+from fissile.cli.program import adopt_streams, output_as_messages, run_program, standard_output_is_open
 from fissile.cli.report_output import ReportOutput
 from fissile.cli.terminal import print_text
 from fissile.errors import ExitCode, UsageError
@@ -127,7 +127,8 @@ def _transform(
         raise _Stopped(wrong)
     if pipeline:
         try:
-            run_pipeline(pipeline, module.op, report=report, verify_contracts=flags.verify_contracts)
+            with output_as_messages():
+                run_pipeline(pipeline, module.op, report=report, verify_contracts=flags.verify_contracts)
         except PassFailed as failed:
             raise _Stopped(failed.findings) from None
     return module.text(locations=flags.mlir_print_debuginfo).rstrip("\n") + "\n"

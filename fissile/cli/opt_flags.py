@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from fissile.cli.command_line.parser import Parser
+from fissile.cli.program import output_as_messages
 from fissile.cli.report_output import add_report_arguments
 from fissile.errors import UsageError, closest
 
@@ -81,7 +82,8 @@ def read_command_line(words: list[str]) -> tuple[argparse.Namespace, str]:
     for position, word in enumerate(words):
         if word.startswith("--load-passes"):
             file = word.partition("=")[2] or (words[position + 1] if position + 1 < len(words) else "")
-            load_user_passes(file)
+            with output_as_messages():
+                load_user_passes(file)
     names = set(known_passes())
     passes, rest = [], []
     for word in words:
@@ -95,16 +97,36 @@ def read_command_line(words: list[str]) -> tuple[argparse.Namespace, str]:
         word = unknown[0].split("=")[0]
         if not word.startswith("-"):
             raise UsageError(f"one input file, please: '{flags.input}' and '{word}' were given")
-        candidates = known_flags + ["--" + name for name in names]
-        raise UsageError(
-            f"unknown flag or pass '{word}'",
-            closest(word, candidates) or "passes of IREE go into --pass-pipeline",
-        )
+        raise UsageError(f"unknown flag or pass '{word}'", _way_out(word, [*known_flags, *names]))
     if passes and flags.pass_pipeline:
         raise UsageError(
             "both --pass-pipeline and single passes were given", "put the passes into the pipeline"
         )
     return flags, flags.pass_pipeline or _pipeline_of(passes)
+
+
+_OF_MLIR_OPT = {
+    "verify-each": "IR is verified after every pass of fissile's and of yours; there is no option to leave it out",
+    "verify-diagnostics": "fissile-opt checks no expected messages: FileCheck on standard error, or --format=json, does",
+    "mlir-print-d": "did you mean '--mlir-print-debuginfo'?",
+    "mlir-print-ir": "fissile-opt does not print IR between passes: run it once for each part of the pipeline, or take iree-opt where "
+    "all passes are IREE's",
+    "mlir-print": "iree-opt prints in other forms what fissile-opt writes: fissile-opt … | iree-opt --mlir-print-…",
+    "mlir-": "fissile-opt has no such option of MLIR's; iree-opt has it, for a pipeline of IREE's passes alone",
+    "debug": "fissile-opt has no options of LLVM's; iree-opt has them, for a pipeline of IREE's passes alone",
+}
+"""What somebody who knows mlir-opt tries, by how it begins, and what there is instead: the nearest name would be of something else."""
+
+
+def _way_out(word: str, known: list[str]) -> str:
+    name = word.lstrip("-")
+    for begin, instead in _OF_MLIR_OPT.items():
+        if name.startswith(begin):
+            return instead
+    near = closest(name, [one.lstrip("-") for one in known])
+    if near.startswith("did you mean"):
+        return near.replace("'", "'--", 1)
+    return "passes of IREE go into --pass-pipeline; fissile-opt --help lists the flags"
 
 
 def _pipeline_of(passes: Sequence[tuple[str, str]]) -> str:

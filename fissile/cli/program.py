@@ -7,8 +7,8 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from typing import TextIO
 
 from fissile.errors import ExitCode, FissileError, InternalError, UsageError, refused_by_system
@@ -127,6 +127,23 @@ def messages_to(descriptor: int) -> io.TextIOWrapper:
 
 def standard_output_is_open() -> bool:
     return sys.stdout is not None and not getattr(sys.stdout, "is_closed", False)
+
+
+@contextmanager
+def output_as_messages() -> Iterator[None]:
+    """What Python, native code or a program that it starts prints in the block is a message: standard output is for the result alone."""
+    adopted = isinstance(sys.stdout, _Results)
+    with redirect_stdout(sys.stderr):
+        if not adopted:  # the streams of whoever called `main`: what is below them is not changed
+            yield
+            return
+        kept = os.dup(1)
+        try:
+            os.dup2(2, 1)
+            yield
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
 
 
 def discard(stream: io.TextIOBase) -> None:

@@ -19,6 +19,7 @@ from fissile.finding import Finding
 from fissile.passes.failures.failure import Ending, failure_that_ends
 from fissile.passes.iree.messages import DID_YOU_MEAN, FLAG_ERROR, TOOL_LACKED_SPACE, UNKNOWN_FLAG
 from fissile.passes.progress import Step
+from fissile.passes.user_code import way_out
 from fissile.report import Report
 
 from ..compile.options import DRIVER, OWN
@@ -185,7 +186,7 @@ def users_error(end: WorkerEnd, again: str) -> FissileError:
         return UsageError(f"{step}: {refused.message}", refused.hint)
     limit = f" within {end.phase_limit:g} s (--phase-timeout)" if end.phase_limit else ""
     how = f"did not end{limit}" if end.timed_out else f"ended the process ({how_it_ended(end.status)})"
-    return InternalError(f"{step} {how}", reproducer=again)
+    return InternalError(f"{step} {how}", way_out(step), reproducer=again)
 
 
 def phase_not_ended(end: WorkerEnd) -> str:

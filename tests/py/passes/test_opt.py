@@ -150,6 +150,12 @@ def test_input_from_a_file_and_from_standard_input_is_the_same(tmp_path):
             2,
             "pass 'fissile-lower-boundaries' has no option 'x'",
         ),
+        (["--verify-each=0"], BOUNDARY, 2, "fissile-opt: IR is verified after every pass"),
+        (["--verify-diagnostics"], BOUNDARY, 2, "fissile-opt: fissile-opt checks no expected messages"),
+        (["--mlir-print-ir-after-all"], BOUNDARY, 2, "does not print IR between passes"),
+        (["--mlir-print-op-generic"], BOUNDARY, 2, "iree-opt prints in other forms"),
+        (["--mlir-print-debug"], BOUNDARY, 2, "did you mean '--mlir-print-debuginfo'?"),
+        (["--debug-only=x"], BOUNDARY, 2, "iree-opt has them"),
         (["--load-passes=nothere.py"], BOUNDARY, 2, "no such file of passes: nothere.py"),
         (["--load-passes"], BOUNDARY, 2, "error: "),
         (["a.mlir", "b.mlir"], BOUNDARY, 2, "one input file, please"),
@@ -246,3 +252,43 @@ def test_a_pass_that_one_test_has_loaded_is_known_to_the_next(number):
     from fissile.passes.catalogue import find_pass
 
     assert find_pass("fissile-trim-borders").name == "fissile-trim-borders"
+
+
+NOISY = '''
+from dataclasses import dataclass
+from typing import ClassVar
+from fissile.passes.definition import Pass, register_pass
+
+print("printed by the import")
+
+@register_pass
+@dataclass(frozen=True)
+class Noisy(Pass):
+    """Prints in every way."""
+
+    name: ClassVar[str] = "test-noisy"
+    anchor: ClassVar[str] = "any"
+
+    def run(self, op, report):
+        import os
+
+        print("printed by Python")
+        os.system("echo printed by a program")
+'''
+
+
+def test_what_a_pass_prints_is_no_part_of_the_result(tmp_path):
+    """Stock iree-compile reads the result from standard output (--iree-hal-preprocess-executables-with)."""
+    (tmp_path / "noisy.py").write_text(NOISY)
+    done = opt("--load-passes=noisy.py", "--test-noisy", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == opt().stdout
+    for printed in ("by the import", "by Python", "by a program"):
+        assert f"printed {printed}\n" in done.stderr
+    (tmp_path / "model.mlir").write_text(MATMULS)
+    hook = (
+        f"--iree-hal-preprocess-executables-with=fissile-opt --load-passes={tmp_path}/noisy.py --test-noisy"
+    )
+    command = ["iree-compile", *CPU, hook, "model.mlir", "-o", "out.vmfb"]
+    compiled = run_program(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert compiled.returncode == 0, compiled.stderr

@@ -47,6 +47,7 @@ class Everything(Pass):
     sizes: tuple[int, ...] = option((), "integers")
     words: tuple[str, ...] = option((), "words")
     limit: int | None = option(None, "an integer, or not given")
+    part: float = option(1, "a number whose default is an integer")
 
     def run(self, op, report):
         pass
@@ -159,6 +160,13 @@ def test_a_good_definition_is_registered():
         (GOOD + "\nx: dict = option(None, 'd')", {}, "option 'x' has type"),
         (GOOD + "\nx: list[int] = option((), 'd')", {}, "option 'x' has type"),
         (GOOD + "\nx: int = 3", {}, "option 'x' is not documented"),
+        (GOOD + "\nx: int = option('1', 'd')", {}, "the default of option 'x', '1', is not of its type: int"),
+        (GOOD + "\nx: int = option(True, 'd')", {}, "is not of its type: int"),
+        (GOOD + "\nx: str = option(None, 'd')", {}, "is not of its type: str"),
+        (GOOD + "\nx: tuple[int, ...] = option(('1',), 'd')", {}, "is not of its type: list of int"),
+        (GOOD + "\nanchor: ClassVar[str] = 'func'", {}, "its anchor 'func' is no op"),
+        (GOOD + "\nanchor: ClassVar[str] = 'func.func '", {}, "its anchor 'func.func ' is no op"),
+        (GOOD + "\nanchor: ClassVar[str] = None", {}, "its anchor None is no op"),
         (GOOD + "\nx: int = field(metadata={'doc': 'd'})", {}, "option 'x' has no default"),
         (GOOD + "\ncontract: ClassVar = 'none'", {}, "its contract is not a Contract"),
         (GOOD + "\ncontract: ClassVar = Contract(requires=['x'])", {}, "contract.requires is not a tuple"),
@@ -292,3 +300,32 @@ def test_a_users_file_that_is_wrong_is_one_line(tmp_path, text, says):
         catalogue.load_user_passes(file)
     assert says in refused.value.message and "\n" not in refused.value.message
     assert str(file) in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "name, anchor, says",
+    [
+        ("canonicalize", "builtin.module", "its name 'canonicalize' is the name of a pass of IREE"),
+        ("iree-llvmcpu-tile", "any", "its name 'iree-llvmcpu-tile' is the name of a pass of IREE"),
+        ("test-p", "func.nop", "its anchor 'func.nop' is no op: the dialect 'func' has none of that name"),
+        ("test-p", "hal.executable", ""),
+        ("test-p", "mine.op", ""),  # an input may hold ops that IREE does not know
+    ],
+)
+def test_a_users_file_hides_no_pass_of_iree_and_names_an_op_that_there_is(name, anchor, says, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from dataclasses import dataclass\n"
+        "from typing import ClassVar\n"
+        "from fissile.passes.definition import Pass, register_pass\n"
+        "@register_pass\n@dataclass(frozen=True)\n"
+        'class Mine(Pass):\n    """Documented."""\n'
+        f"    name: ClassVar[str] = {name!r}\n    anchor: ClassVar[str] = {anchor!r}\n"
+        "    def run(self, op, report): pass\n"
+    )
+    if not says:
+        assert catalogue.load_user_passes(file) == (name,)
+        return
+    with pytest.raises(PassDefinitionError) as raised:
+        catalogue.load_user_passes(file)
+    assert raised.value.message == f"{file}: pass class Mine: {says}" and raised.value.hint

@@ -92,3 +92,45 @@ def test_an_interrupt_that_a_users_pass_raises_is_no_signal(program, folder):
     flags = "" if program == "fissile-opt" else " ".join(LLVM_CPU)
     ended = shell(f"{program} {flags} in.mlir -o out --load-passes=mine.py {words}", folder)
     holds(ended, 3, "pass 'mine-p' (mine.py:11) failed: KeyboardInterrupt: mine (mine.py:12)")
+
+
+ERASES = "next(o for o in op.regions[0].blocks[0].operations[0].regions[0].blocks[0].operations if 'add' in o.operation.name).operation.erase()"
+SAYS_NOTHING = {
+    "from fissile.passes.definition import PassFailed; raise PassFailed([])": "it raised PassFailed without a finding",
+    "from fissile.passes.definition import PassFailed; raise PassFailed('words')": "TypeError: PassFailed takes a list of findings, not of str",
+    "report('words')": "TypeError: report takes a fissile.Finding, not str (mine.py:12)",
+    "report()": "TypeError: report takes a fissile.Finding, not NoneType (mine.py:12)",
+    "op.operation.erase()": "left IR that cannot be read",
+    ERASES: "left ended the process (SIGSEGV)",
+}
+
+
+@pytest.mark.parametrize("program", ["fissile-opt", "fissile compile"])
+@pytest.mark.parametrize("act", SAYS_NOTHING)
+def test_a_users_pass_that_fails_without_a_finding_is_named_and_nothing_is_written(act, program, folder):
+    with_pass(folder, act)
+    words = (
+        "--mine-p" if program == "fissile-opt" else "'--fissile-pipeline-after=input:builtin.module(mine-p)'"
+    )
+    flags = "" if program == "fissile-opt" else " ".join(LLVM_CPU)
+    ended = shell(f"{program} {flags} in.mlir -o out --load-passes=mine.py {words}", folder)
+    holds(ended, 3, "pass 'mine-p' (mine.py:11)", SAYS_NOTHING[act])
+    assert "replace_all_uses_with" in ended.stderr or act != ERASES
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("program", ["fissile-opt", "fissile compile"])
+def test_a_pass_that_stops_with_a_warning_is_an_error(program, folder):
+    """Without an output, status 0 would be wrong."""
+    with_pass(
+        folder,
+        "from fissile.finding import Finding, Severity; from fissile.passes.definition import PassFailed; "
+        "raise PassFailed([Finding('FIS109', 'it is slow', Severity.WARNING)])",
+    )
+    words = (
+        "--mine-p" if program == "fissile-opt" else "'--fissile-pipeline-after=input:builtin.module(mine-p)'"
+    )
+    flags = "" if program == "fissile-opt" else " ".join(LLVM_CPU)
+    ended = shell(f"{program} {flags} in.mlir -o out --load-passes=mine.py {words}", folder)
+    holds(ended, 1, "error[FIS109] it is slow")
+    assert not (folder / "out").exists()
