@@ -53,7 +53,10 @@ class UsageError(FissileError):
 
 
 class InternalError(FissileError):
-    """fissile, a pass, or IREE itself failed. ``reproducer`` is a command that reproduces it."""
+    """fissile, a pass, or IREE itself failed. ``reproducer`` is a command that reproduces it.
+
+    A program in memory and registered passes are kept in a folder of the temporary folder for it: `fissile-reproducer-…`.
+    """
 
     def __init__(self, message: str, hint: str = "", reproducer: str = "", detail: str = "") -> None:
         super().__init__(message, hint)
@@ -100,8 +103,21 @@ def refused_by_system(error: BaseException) -> UsageError | None:
         return UsageError(os.strerror(number), WAYS_OUT[number]) if number else None
     if not isinstance(error, OSError) or error.errno is None or isinstance(error, ConnectionError):
         return None
+    if error.errno == errno.ENOENT and error.filename is None and not _has_working_directory():
+        return UsageError(
+            "the working directory does not exist any more",
+            "change into one that does (cd), or name every file by its full path",
+        )
     named = f" ({error.filename})" if isinstance(error.filename, (str, os.PathLike)) else ""
     return UsageError(f"{os.strerror(error.errno)}{named}", WAYS_OUT.get(error.errno, ""))
+
+
+def _has_working_directory() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 _NO_MEMORY = re.compile(

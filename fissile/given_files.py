@@ -37,8 +37,10 @@ def written_apart(given: Iterable[tuple[str, str]]) -> None:
     """
     known: dict[str, str] = {}
     for what, file in given:
+        if not file or file == "-":
+            continue
         at = os.path.realpath(file)
-        if not file or file == "-" or os.path.exists(at) and not os.path.isfile(at):
+        if os.path.exists(at) and not os.path.isfile(at):
             continue
         if (other := known.setdefault(at, what)) != what:
             raise UsageError(f"{what}={file} is {other} too", "name another file")

@@ -14,6 +14,7 @@ from fissile.target import Target, find_target
 from .arguments import budget_bytes, file_path, flag_words, many_targets, seconds
 from .programs import Program, program_file, renamed
 from .python_words import in_python
+from .reproducers import kept_for_a_reproducer
 from .result import Result
 
 
@@ -37,7 +38,9 @@ def check_program(
         raise UsageError(
             "targets with limits of their own are checked one at a time", "give one target a call"
         )
-    with program_file(program) as file:
+    if options.get("update_baseline") and baseline is None:
+        raise UsageError("update_baseline=True needs a file", "name it: baseline='bytes.json'")
+    with program_file(program) as file, kept_for_a_reproducer([file.path] if file.name else []):
         words = shlex.join([str(file.path), *(word for name in names for word in ("--target", name))])
         report = run_check(
             str(file.path),

@@ -16,9 +16,10 @@ from fissile.pipelines.process.scratch import scratch
 from fissile.pipelines.targets import PRESENT_DEVICE
 from fissile.target import Target
 
-from .arguments import file_path, flag_words, target_flags
+from .arguments import compile_flags, file_path, target_flags
 from .programs import Program, program_file, renamed
 from .python_words import in_python
+from .reproducers import kept_for_a_reproducer
 from .result import Result
 
 MEMORY = "<memory>"
@@ -39,15 +40,17 @@ def compile_program(
     """The result of compiling ``program``; ``options`` are `entry.compile`'s. Raises CompileError with ``check``, UsageError."""
     if isinstance(target, str) and target.strip().lower() == PRESENT_DEVICE:
         target, match_device = "vulkan", "vulkan"
-    words = [*target_flags(target), *flag_words(flags)]
+    words = [*target_flags(target), *compile_flags(flags)]
     named = None if output is None else Path(file_path(output, "output"))
     with program_file(program) as file, scratch() as folder:
         if shipped := ship(folder):
             words.append(f"--load-passes={shipped}")
         made = named or folder / "module.vmfb"
-        report = entry.compile(
-            file.path, made, words, match_device=match_device, name=file.in_locations, **options
-        )
+        own = [path for path in (file.path if file.name else None, shipped) if path is not None]
+        with kept_for_a_reproducer(own, folder):
+            report = entry.compile(
+                file.path, made, words, match_device=match_device, name=file.in_locations, **options
+            )
         report = renamed(report, file)
         vmfb = made.read_bytes() if report.output else b""
     if vmfb and named is None:

@@ -16,6 +16,8 @@ from fissile.pipelines.compile.request import STDIN_NAME
 from fissile.pipelines.report.untrusted_text import SourceLines
 from fissile.report import Report
 
+from .arguments import NO_TEXT, is_text
+
 IN_MEMORY = "<program>"
 """What stands for the file of a program in memory, in places and messages."""
 
@@ -101,6 +103,8 @@ def _written(program: Any, stem: Path) -> Path:
     """The file ``stem`` with the suffix that fits, written."""
     mlir, bytecode = stem.with_suffix(".mlir"), stem.with_suffix(".mlirbc")
     if isinstance(program, str):
+        if not is_text(program):
+            raise UsageError("the program is no text", NO_TEXT)
         program = program.encode()
     if isinstance(program, (bytes, bytearray)):
         file = bytecode if program.startswith(_BYTECODE) else mlir

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from fissile.errors import UsageError
+from fissile.errors import UsageError, refused_by_system
 
 _SPELLED_AS_OPTIONS = (
     ("--target gfx942", "target='gfx942'"),
@@ -33,6 +33,10 @@ def in_python(function: Call) -> Call:
             for option, argument in _SPELLED_AS_OPTIONS:
                 error.message = error.message.replace(option, argument)
                 error.hint = error.hint.replace(option, argument)
+            raise
+        except OSError as error:
+            if (refused := refused_by_system(error)) is not None:
+                raise refused from error
             raise
 
     return called  # type: ignore[return-value]

@@ -123,15 +123,20 @@ class Result:
     ) -> Any:
         """Calls ``function`` (default: the only one) with ``arrays``. Returns an array, or a tuple for several results.
 
+        Arrays have the argument's element type. Python numbers, and lists of them, are converted: to an integer only what is a whole
+        number in its range (3.0 is), to a float any number, rounded.
+
         It runs in a child process, for at most ``timeout`` seconds, on the runtime that the module was compiled for or on
         ``runtime`` (local-task, vulkan, cuda, hip). Raises UsageError for wrong arguments, RunError if the run fails.
         """
-        from fissile.api.arguments import seconds
+        from fissile.api.arguments import name_of, seconds
+        from fissile.api.fitted_arrays import fitted
         from fissile.pipelines.numerics.runtimes import named, run
         from fissile.pipelines.numerics.signature import choose
         from fissile.pipelines.process.scratch import scratch
 
         module, timeout = self._module(), seconds(timeout, "timeout")
+        function, runtime = name_of(function, "function", "main"), name_of(runtime, "runtime", "local-task")
         signature = choose(dict(self._known_signatures()), function, "the module")
         if signature.opaque:
             raise UsageError(signature.opaque, "call it with iree.runtime")
@@ -139,7 +144,7 @@ class Result:
         with scratch() as folder:
             file = folder / "module.vmfb"
             file.write_bytes(module)
-            outcome = run(file, signature, _fitting(arrays, signature), chosen, timeout)
+            outcome = run(file, signature, fitted(arrays, signature), chosen, timeout)
         if isinstance(outcome, Finding):
             raise RunError(outcome.message, outcome.detail)
         return outcome[0] if len(outcome) == 1 else tuple(outcome)
@@ -217,30 +222,3 @@ class Result:
     def __repr__(self) -> str:
         made = f", {len(self.vmfb)} bytes" if self.vmfb else ""
         return f"<fissile.Result of {self.command}: {'ok' if self.ok else 'refused'}{made}, {len(self.findings)} findings>"
-
-
-def _fitting(arrays: tuple[Any, ...], signature: Any) -> list[Any]:
-    import numpy as np
-
-    wanted = ", ".join(value.text for value in signature.arguments)
-    if len(arrays) != len(signature.arguments):
-        raise UsageError(
-            f"@{signature.function} takes {len(signature.arguments)} inputs, {len(arrays)} were given",
-            f"it takes {wanted}",
-        )
-    given = [np.asarray(array) for array in arrays]
-    for index, (array, value) in enumerate(zip(given, signature.arguments, strict=True)):
-        shape = value.shape or ()
-        fits = len(shape) == array.ndim and all(
-            d in (None, n) for d, n in zip(shape, array.shape, strict=True)
-        )
-        # A Python number has no element type of its own.
-        if not fits or isinstance(arrays[index], np.ndarray) and array.dtype != value.dtype:
-            spelled = "x".join([*map(str, array.shape), array.dtype.name])
-            raise UsageError(
-                f"input {index} of @{signature.function} is {spelled}, and {value.text} is needed",
-                f"convert it: array.astype({value.dtype.name!r})" if fits else f"it takes {wanted}",
-            )
-    return [
-        array.astype(value.dtype, copy=False) for array, value in zip(given, signature.arguments, strict=True)
-    ]

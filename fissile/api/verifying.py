@@ -14,7 +14,7 @@ from fissile.pipelines.numerics.verify_worker import run_verify
 from fissile.pipelines.process.scratch import scratch
 from fissile.report import Report
 
-from .arguments import flag_words, seconds
+from .arguments import flag_words, name_of, names_of, seconds, seeds_of
 from .programs import Program, program_file
 from .python_words import in_python
 from .result import Result
@@ -73,13 +73,10 @@ def _options(
     from fissile.pipelines.numerics.tolerance import Tolerance as Wanted
     from fissile.pipelines.numerics.verify import Options
 
-    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
-    if not numbers:
-        raise UsageError(f"seeds={seeds!r} tries nothing", "give 1 or more, or the seeds themselves")
     return Options(
-        function=function,
-        on=(on,) if isinstance(on, str) else tuple(on),
-        seeds=numbers,
+        function=name_of(function, "function", "main"),
+        on=names_of(on, "on", "local-task"),
+        seeds=seeds_of(seeds),
         sizes=Sizes.parse(str(sizes)),
         tolerance=tolerance if isinstance(tolerance, Wanted | None) else Wanted.parse(str(tolerance)),
         flags=tuple(flag_words(flags)),
@@ -94,7 +91,7 @@ def _arrays(values: Any, name: str) -> list[Any] | None:
     if values is None:
         return None
     if isinstance(values, np.ndarray):
-        return [values]
+        values = [values]
     if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
         raise UsageError(
             f"{name} is of type {type(values).__name__}", f"give a list of arrays: {name}=[x, y]"

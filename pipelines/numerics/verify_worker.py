@@ -98,7 +98,10 @@ def _error(error: dict[str, Any]) -> FissileError:
 def save(arrays: Sequence[np.ndarray], folder: Path, name: str) -> list[dict[str, Any]]:
     """Writes ``arrays`` into ``folder``; what `load` needs to read them."""
     saved = []
-    for index, array in enumerate(map(np.asarray, arrays)):
+    for index, given in enumerate(map(np.asarray, arrays)):
+        array = given.astype(
+            given.dtype.newbyteorder("="), copy=False
+        )  # the type's name says nothing of the order
         file = folder / f"{name}{index}.bin"
         file.write_bytes(np.ascontiguousarray(array).tobytes())
         saved.append({"file": file.name, "type": array.dtype.name, "shape": list(array.shape)})

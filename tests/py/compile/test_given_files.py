@@ -109,3 +109,38 @@ def test_an_array_in_the_other_byte_order_is_one(folder):
     (folder / "a.npy").write_bytes(_array(np.arange(4).astype(">f4")))
     (folder / "b.npy").write_bytes(_array(np.arange(4).astype("<f4") * 2))
     holds(shell("fissile verify in.mlir --on local-task --input a.npy --expected b.npy", folder), 0)
+
+
+GONE = "mkdir gone && cd gone && rmdir ../gone && "
+
+
+@pytest.mark.parametrize("command", [
+    f"{COMPILE} {{0}}/in.mlir -o {{0}}/out", "fissile-opt {0}/in.mlir -o {0}/out", "fissile check {0}/in.mlir --target llvm-cpu",
+    "fissile verify {0}/in.mlir --on local-task",
+])  # fmt: skip
+def test_a_working_directory_that_is_gone_is_not_needed(command, folder):
+    holds(shell(GONE + command.format(folder), folder), 0)
+    assert (folder / "out").exists() is ("/out" in command)
+
+
+@pytest.mark.parametrize(
+    "command", [f"{COMPILE} {{0}}/in.mlir -o out", f"{COMPILE} in.mlir -o {{0}}/out", "fissile-opt in.mlir"]
+)
+def test_a_name_in_a_working_directory_that_is_gone_is_explained(command, folder):
+    ended = shell(GONE + command.format(folder), folder)
+    assert ended.returncode == 2, ended.stderr
+    assert "the working directory does not exist any more" in ended.stderr or "no such file" in ended.stderr
+    assert not (folder / "out").exists()
+
+
+def test_python_compiles_in_a_working_directory_that_is_gone(folder):
+    (folder / "mine.py").write_text(
+        "import os, sys, fissile\n"
+        "os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')\n"
+        f"print(fissile.compile({ADD!r}, target='llvm-cpu').functions)\n"
+        "try:\n    fissile.compile('in.mlir', 'out.vmfb', target='llvm-cpu')\n"
+        "except fissile.errors.UsageError as error:\n    print(error.message)\n"
+    )
+    ended = shell("python mine.py", folder)
+    assert ended.returncode == 0, ended.stderr
+    assert "no such file" in ended.stdout or "working directory" in ended.stdout
