@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fissile.cli.contained import contained
 from fissile.cli.fitted_text import print_fitted
@@ -24,6 +25,9 @@ from fissile.errors import ExitCode, UsageError
 from fissile.finding import Finding, Severity
 from fissile.given_files import written_apart
 from fissile.report import Report
+
+if TYPE_CHECKING:
+    from fissile.pipelines.probe.diagnostics import Diagnostic
 
 STDIN_NAME = "<stdin>"
 _SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
@@ -120,8 +124,7 @@ def _transform(
         raise _Stopped(refused.findings) from None
     except PhaseFailed as failed:
         raise _Stopped(
-            [Finding("FIS001", one.message, places=one.places[:1], detail=one.text) for one in failed.errors]
-            or [Finding("FIS001", failed.message)]
+            [_unread(one) for one in failed.errors] or [Finding("FIS001", failed.message)]
         ) from None
     if flags.verify_dialect and (wrong := verify_dialect(module.op)):
         raise _Stopped(wrong)
@@ -132,6 +135,16 @@ def _transform(
         except PassFailed as failed:
             raise _Stopped(failed.findings) from None
     return module.text(locations=flags.mlir_print_debuginfo).rstrip("\n") + "\n"
+
+
+def _unread(said: Diagnostic) -> Finding:
+    """What the parser said, as a finding; of an op of fissile's, how it is written."""
+    from fissile.passes.checks.refusals.unknown_op import check_unknown_op
+
+    unknown = check_unknown_op(said.message, said.places[:1])
+    if unknown is not None and unknown.code == "FIS402":
+        return unknown.with_(detail=said.text)
+    return Finding("FIS001", said.message, places=said.places[:1], detail=said.text)
 
 
 def _chunks(source: str, split: bool) -> list[_Chunk]:

@@ -26,7 +26,8 @@ define(
     "FIS402",
     "invalid-op",
     "a fissile op does not verify",
-    "An op of the fissile dialect violates the rules for its operands, results, attributes or regions.",
+    "An op of the fissile dialect violates the rules for its operands, results, attributes or regions, or is not written in "
+    "generic form, the only one that these ops have.",
     "The op was written by hand, or a pass with a bug created it.",
     "Correct the named op; `fissile-opt --verify-dialect` shows the same error.",
     shown=Shown(

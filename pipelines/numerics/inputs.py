@@ -80,6 +80,31 @@ class Sizes:
         return Sizes(default, at)
 
 
+def check_places(signature: Signature, sizes: Sizes, ranges: Mapping[int, tuple[float, float]]) -> None:
+    """Raises UsageError where ``sizes`` or ``ranges`` name an argument that there is not, or a dimension that has another size."""
+    count = len(signature.arguments)
+    listed = ", ".join(value.text for value in signature.arguments) or "none"
+    for argument in (*ranges, *(argument for argument, _dimension in sizes.at)):
+        if not 0 <= argument < count:
+            raise UsageError(
+                f"@{signature.function} has no argument {argument}",
+                f"arguments are counted from 0; it takes {listed}",
+            )
+    for (argument, dimension), size in sizes.at.items():
+        value = signature.arguments[argument]
+        shape = value.shape or ()
+        if not 0 <= dimension < len(shape):
+            raise UsageError(
+                f"argument {argument} of @{signature.function}, {value.text}, has no dimension {dimension}",
+                "dimensions are counted from 0; a scalar has none",
+            )
+        if shape[dimension] not in (None, size):
+            raise UsageError(
+                f"dimension {dimension} of argument {argument} of @{signature.function} is {shape[dimension]}, not {size}",
+                f"sizes are for dimensions that are dynamic, a '?' in {value.text}",
+            )
+
+
 def draw(
     signature: Signature,
     seed: int,

@@ -23,7 +23,7 @@ from .build import compile_stock
 from .certificate import Certificate, Check, joined
 from .compare import Comparison, Tolerance, compare
 from .index_arguments import index_limits
-from .inputs import Sizes, checked, draw
+from .inputs import Sizes, check_places, checked, draw
 from .judge import EVALUATION, Sides, judged, unwitnessed
 from .reference import build_for, portable_module, suspects
 from .retarget import retarget
@@ -83,6 +83,7 @@ def verify(
     subject = f"{second.name} against {first.name}" if second else first.name
     if signature.opaque:
         return _not_run(subject, signature.opaque)
+    check_places(signature, options.sizes, options.ranges)
     if inputs is not None:
         cases: Cases = [(None, checked(inputs, signature))]
     else:

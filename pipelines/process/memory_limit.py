@@ -19,6 +19,8 @@ OPTION = "--memory-limit"
 VALUE = "a size"
 WAY_OUT = f"write {OPTION}=8G, or 0 for no limit"
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+LEAST = 32 << 20
+"""Bytes: Python and IREE's bindings take more before they have read a program."""
 _CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 OUT_OF_MEMORY = re.compile(
     r"LLVM ERROR: out of memory|std::bad_alloc|MemoryError|Cannot allocate memory|Memory allocation still failed|pthread_create failed"
@@ -35,11 +37,17 @@ def memory_limit() -> int:
 
 
 def parse_size(spelled: str) -> int:
-    """Bytes of ``512M``, ``8G``, ``0`` …"""
+    """Bytes of ``512M``, ``8G``, ``0`` …; none so small that a child ends without a word of why."""
     match = re.fullmatch(r"(\d+)([KMGT]?)(?:i?B)?", spelled.strip(), re.IGNORECASE)
     if not match:
         raise UsageError(f"'{spelled}' is not a size of memory", WAY_OUT)
-    return int(match[1]) * _UNITS[match[2].upper()]
+    size = int(match[1]) * _UNITS[match[2].upper()]
+    if 0 < size < LEAST:
+        raise UsageError(
+            f"no process of fissile's can start with {spelled.strip()} of memory",
+            f"{WAY_OUT}; a small program takes about 100M",
+        )
+    return size
 
 
 def machine_memory() -> int:

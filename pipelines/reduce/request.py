@@ -49,7 +49,7 @@ def reduce(run: CompileRun) -> Report:
     device = request.match_device
     matched = [f"--match-device={device}"] if device else []
     compiler = "fissile compile --repair=suggest " if silent or device else "iree-compile "
-    command = compiler + shlex.join([*matched, *request.flags, "reduced.mlir", "-o", "/dev/null"])
+    command = compiler + shlex.join([*matched, *request.flags, request.output, "-o", "/dev/null"])
     head = f"// {finding.code}: {finding.message}\n// shown by: {command}\n"
     run.output.write_text(head + reduced.text + "\n", encoding="utf-8")
     run.facts.update(kept=reduced.kept, of=reduced.of)

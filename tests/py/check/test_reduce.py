@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,26 @@ def test_the_reduced_program_fails_alike_on_stock_iree(tmp_path):
     assert stock.returncode == 1 and "bytes of shared memory; exceeded" in stock.stderr
     printed = reduced.read_text().split("needs ")[1].split(" bytes")[0]
     assert f"uses {printed} bytes" in stock.stderr, "the number in its first line is IREE's"
+    command = shlex.split(reduced.read_text().splitlines()[1].removeprefix("// shown by: "))
+    assert command[0] == "iree-compile" and command[-3:] == [str(reduced), "-o", "/dev/null"]
+    assert shlex.join(command) in done.stderr
+
+
+def test_the_command_of_a_reduced_program_on_standard_output_reads_one(tmp_path):
+    source = tmp_path / "in.mlir"
+    source.write_text(quantised_conv(requantise=True))
+    done = run("fissile", "reduce", *TARGETS["gfx942"], source)
+    assert done.returncode == 0, done.stderr
+    command = shlex.split(done.stdout.splitlines()[1].removeprefix("// shown by: "))
+    again = subprocess.run(
+        [BIN / command[0], *command[1:]],
+        input=done.stdout,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert again.returncode == 1 and "bytes of shared memory; exceeded" in again.stderr
 
 
 def test_what_iree_says_nothing_of_is_shown_by_fissile(tmp_path):
@@ -39,7 +60,7 @@ def test_what_iree_says_nothing_of_is_shown_by_fissile(tmp_path):
     assert done.returncode == 0 and "IREE says nothing of it" in done.stderr
     command = reduced.read_text().splitlines()[1].removeprefix("// shown by: ").split()
     assert command[:3] == ["fissile", "compile", "--repair=suggest"]
-    shown = run("fissile", *command[1:-3], reduced, "-o", tmp_path / "x.vmfb")
+    shown = run("fissile", *command[1:])
     assert shown.returncode == 1 and "error[FIS125]" in shown.stderr
     assert run("iree-compile", *TARGETS["vulkan"], reduced, "-o", "/dev/null").returncode == 0
 

@@ -33,6 +33,16 @@ def test_an_op_that_the_parser_does_not_know_is_named(message, op, lacking):
     assert finding.message == f"{op} is unknown: IREE has no {lacking}"
 
 
+@pytest.mark.parametrize(
+    ("op", "near"), [("fissile.boundary", ""), ("fissile.boundry", "; did you mean 'fissile.boundary'?")]
+)
+def test_an_op_of_fissiles_without_quotes_is_no_unknown_op(op, near):
+    finding = check_unknown_op(f"Dialect `fissile' not found for custom op '{op}' ", (AT,))
+    assert finding is not None and (finding.code, finding.subject, finding.places) == ("FIS402", op, (AT,))
+    assert finding.message == f"{op} is not in generic form, the only one that fissile's ops have{near}"
+    assert f'"{op}"(…)' in finding.helps[0].title
+
+
 def test_another_message_of_the_parser_is_about_no_op():
     assert check_unknown_op("expected ')' in argument list", (AT,)) is None
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fissile.errors import UsageError
-from fissile.pipelines.numerics.inputs import Sizes, draw
+from fissile.pipelines.numerics.inputs import Sizes, check_places, draw
 from fissile.pipelines.numerics.signature import (
     ELEMENT_TYPES,
     Signature,
@@ -183,3 +183,27 @@ def test_what_is_packed_is_unpacked(bits, signed, data):
 
 def test_the_first_is_in_the_lowest_bits():
     assert pack(np.array([1, -2, 3], np.int8), 4) == bytes([0xE1, 0x03])
+
+
+TAKES = parse_declaration("sync func @f(%a: tensor<?x4xf32>, %b: i32) -> (%c: i32)")
+
+
+@pytest.mark.parametrize(
+    "sizes, ranges, message, hint",
+    [
+        ("9.0=3", {}, "@f has no argument 9", "it takes tensor<?x4xf32>, i32"),
+        ("8", {2: (0.0, 1.0)}, "@f has no argument 2", "counted from 0"),
+        ("8", {-1: (0.0, 1.0)}, "@f has no argument -1", "counted from 0"),
+        ("0.2=3", {}, "argument 0 of @f, tensor<.x4xf32>, has no dimension 2", "counted from 0"),
+        ("1.0=3", {}, "argument 1 of @f, i32, has no dimension 0", "a scalar has none"),
+        ("0.1=3", {}, "dimension 1 of argument 0 of @f is 4, not 3", "dynamic"),
+    ],
+)
+def test_sizes_and_ranges_of_what_is_not_there_are_refused(sizes, ranges, message, hint):
+    with pytest.raises(UsageError, match=message) as refused:
+        check_places(TAKES, Sizes.parse(sizes), ranges)
+    assert hint in refused.value.hint
+
+
+def test_sizes_and_ranges_of_what_is_there_are_taken():
+    check_places(TAKES, Sizes.parse("8,0.0=3,0.1=4"), {0: (0.0, 1.0), 1: (0.0, 3.0)})

@@ -166,6 +166,12 @@ def test_input_from_a_file_and_from_standard_input_is_the_same(tmp_path):
             "error: cannot write nothere/out.mlir: no directory nothere",
         ),
         ([], "this is not MLIR", 1, "error[FIS001] "),
+        (
+            [],
+            BOUNDARY.replace('"fissile.boundary"', "fissile.boundary"),
+            1,
+            "error[FIS402] fissile.boundary is not in",
+        ),
         ([], "func.func @f(%a: i32) -> i64 { return %a : i32 }", 1, "<stdin>:1:"),
         ([], BOUNDARY.replace("-> tensor<4xf32>\n  r", "-> tensor<8xf32>\n  r"), 1, "error[FIS"),
         (["--fissile-check-leftovers"], BOUNDARY, 1, "error[FIS401] fissile.boundary remains"),

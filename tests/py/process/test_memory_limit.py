@@ -41,6 +41,14 @@ def test_the_default_memory_limit_is_the_machines():
     assert memory_limit.machine_memory() <= 2 * total
 
 
+@pytest.mark.parametrize("spelled", ["1", "1K", "10M", "31MiB"])
+def test_a_limit_that_nothing_can_start_with_is_refused(spelled):
+    with pytest.raises(UsageError, match=f"can start with {spelled} of memory") as refused:
+        memory_limit.parse_size(spelled)
+    assert "--memory-limit=8G" in refused.value.hint
+    assert memory_limit.parse_size("32M") == 32 << 20 and memory_limit.parse_size("0K") == 0
+
+
 @pytest.mark.parametrize("words, rest", [
     (["check", "--memory-limit=1G", "a.mlir"], ["check", "a.mlir"]),
     (["check", "--memory-limit", "1G", "a.mlir"], ["check", "a.mlir"]),
