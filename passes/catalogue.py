@@ -95,7 +95,7 @@ def _import_file(file: Path, module_name: str, shown: str) -> None:
     taken = [name for name in taken if registered_passes()[name].__module__ == module_name]
     if taken:
         raise UsageError(f"{shown} defines a pass '{taken[0]}', which is the name of a built-in pass")
-    from .iree.taken_names import check_against_iree  # IREE's bindings: only where there are passes of users
+    from .taken_names import check_against_iree  # IREE's bindings: only where there are passes of users
 
     try:
         check_against_iree(cls for cls in registered_passes().values() if cls.__module__ == module_name)

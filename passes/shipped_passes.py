@@ -87,7 +87,7 @@ def unship(file: Path) -> tuple[str, ...]:
     import cloudpickle
 
     from . import properties  # noqa: F401  # contracts name them
-    from .iree.taken_names import check_against_iree
+    from .taken_names import check_against_iree
 
     names = []
     for cls, declared in cloudpickle.loads(file.read_bytes()):

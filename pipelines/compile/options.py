@@ -116,7 +116,12 @@ OUTPUTS = (
         "write the lowering configurations that repair the program, for stock IREE (AMD, NVIDIA)",
         value="FILE",
     ),
-    Option("save-temps", "keep the intermediate files", value="FOLDER", aliases=("fissile-save-temps",)),
+    Option(
+        "save-temps",
+        "keep what a model is imported as, and the IR from before the phase in which IREE fails",
+        value="FOLDER",
+        aliases=("fissile-save-temps",),
+    ),
     PAGE,
     *REPORT,
     *VOICE,

@@ -78,6 +78,7 @@ class CompileRequest:
     emit_tuning_spec: str = ""
     """A file for the lowering configurations that repair the program, for stock IREE."""
     save_temps: str = ""
+    """A folder for what a model is imported as, and for the IR from before the phase in which IREE fails."""
     format: str = "text"
     report_file: str = ""
     """A file for the report in ``format``; empty: standard output, and standard error for text."""
@@ -105,7 +106,7 @@ class CompileRequest:
     """A mode that fissile has nothing to say about: the command line goes to iree-compile unchanged."""
     argv: tuple[str, ...] = ()
     task: str = "compile"
-    """`compile`, or `reduce` to write a small program that fails alike."""
+    """`compile`, `reduce` to write a small program that fails alike, or `temps` to write the IR from before a phase that fails."""
     dispatch: str = ""
     """The dispatch to reduce to; empty: the first that fails."""
 

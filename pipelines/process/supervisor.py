@@ -14,8 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fissile import wire
-from fissile.errors import InternalError, UsageError
-from fissile.given_files import written_apart
+from fissile.errors import InternalError
 from fissile.passes.failures.failure import Ending, failure_that_ends
 from fissile.passes.iree.messages import LINKER_SAID
 from fissile.passes.progress import ACTIVITY, NOTE, noted, noted_at
@@ -24,7 +23,9 @@ from fissile.shown_text import shown_lines
 
 from ..cache.endless import known_endless, remember_endless
 from ..cache.reports import KeptCompile
+from ..compile.kept_temps import keep_temps, with_temps
 from ..compile.request import STDIN_NAME, CompileRequest
+from ..compile.request_files import check_artifacts, check_input
 from ..compile.stepping_aside import command_of, compile_with_stock, hold_strictly, stands_in
 from ..importers.imported import with_import
 from ..native_programs import stock_compiler
@@ -60,9 +61,9 @@ NOT_ENDED = "a step of fissile's own did not end"
 
 def run_compile(request: CompileRequest) -> Report:
     """Compiles in a worker. The output appears whole or not at all. Raises FissileError for what is no finding."""
-    _check_input(request)
+    check_input(request)
     place = None if request.output == "-" else place_of(request.output)
-    request = _check_artifacts(request)
+    request = check_artifacts(request)
     with (
         scratch() as folder,
         nullcontext(folder / "output") if place is None else staged(place, folder) as output,
@@ -78,6 +79,7 @@ def run_compile(request: CompileRequest) -> Report:
             if request.repair == "suggest"
             else "",
         )
+        keep_temps(request.save_temps, folder)
         if request.strict:
             hold_strictly(report, command_of(request))
         if report.output:
@@ -181,6 +183,8 @@ def _answered(request: CompileRequest, folder: Path, output: Path, program: Path
     report = kept.recall()
     if report is None:
         report = _explained(request, folder, output, program)
+        if request.save_temps:
+            report = with_temps(report, request, folder, program)
         kept.keep(report)
     return report
 
@@ -342,51 +346,6 @@ def _target_unknown(job: CompileJob, end: WorkerEnd) -> Report | None:
 def _paragraphs(errors: str) -> list[str]:
     """Lines of stderr; a list stands in the line that it belongs to."""
     return re.sub(r"\.?\n(?=List of )", "; ", errors).splitlines()
-
-
-def _check_input(request: CompileRequest) -> None:
-    path = Path(request.input)
-    if request.input == "-":
-        return
-    if not path.exists():
-        raise UsageError(f"no such file: {request.input}")
-    if not (path.is_file() or request.is_handed_over):
-        raise UsageError(f"not a file: {request.input}")
-    if not os.access(path, os.R_OK):
-        raise UsageError(f"cannot read {request.input}: permission denied")
-
-
-def _check_artifacts(request: CompileRequest) -> CompileRequest:
-    """Refuses early what could only be found out after the repair: other files that have no place to go."""
-    beside = (
-        ("--emit-mlir", request.emit_mlir),
-        ("--emit-tuning-spec", request.emit_tuning_spec),
-        ("--report-file", request.report_file),
-        ("--report", request.page),
-    )
-    written_apart((("the input", request.input), ("-o", request.output)))
-    for whole in (("the input", request.input), ("the output", request.output)):
-        written_apart((whole, *beside))
-    for option, file in beside:
-        if file == "-":
-            raise UsageError(f"{option} does not write to standard output", "name a file")
-    return replace(
-        request,
-        emit_mlir=_reachable("--emit-mlir", request.emit_mlir),
-        emit_tuning_spec=_reachable("--emit-tuning-spec", request.emit_tuning_spec),
-    )
-
-
-def _reachable(option: str, file: str) -> str:
-    """``file`` as the worker can name it: a descriptor of this process (/dev/fd/3) by its number in /proc."""
-    try:
-        place = place_of(file) if file else None
-        return str(place.path) if place is not None and place.path.is_relative_to("/proc") else file
-    except UsageError as error:
-        raise UsageError(
-            f"cannot write {option}={file}: {error.message.rpartition(': ')[2]}",
-            "name a file that can be written",
-        ) from None
 
 
 def _deliver(output: Path, place: Place | None) -> None:

@@ -63,6 +63,7 @@ def _compile(job: CompileJob) -> Report:
     from ..cache.store import leave_out
     from ..compile.compile_run import CompileRun
     from ..compile.guarded_compile import GuardedCompile
+    from ..compile.kept_temps import TASK, write_before_each_phase
     from ..compile.stepping_aside import command_of, stepped_aside
 
     note_in(Path(job.folder))
@@ -102,6 +103,8 @@ def _compile(job: CompileJob) -> Report:
                 from ..reduce.request import reduce
 
                 return reduce(run)
+            if request.task == TASK:
+                return write_before_each_phase(run, progress)
             compile_ = GuardedCompile(
                 run,
                 job.ended,

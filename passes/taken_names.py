@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from fissile.errors import closest
 
-from ..definition import Pass, PassDefinitionError
-from .messages import UNKNOWN_PASS
+from .definition import Pass, PassDefinitionError
+from .iree.messages import UNKNOWN_PASS
+from .iree.ops import HAL_EXECUTABLE, UTIL_FUNC
 
 
 def check_against_iree(classes: Iterable[type[Pass]]) -> None:
@@ -34,7 +35,7 @@ def check_against_iree(classes: Iterable[type[Pass]]) -> None:
             )
 
 
-_COMMON = ["builtin.module", "func.func", "hal.executable", "hal.executable.variant", "util.func", "any"]
+_COMMON = ["builtin.module", "func.func", HAL_EXECUTABLE, UTIL_FUNC, "any"]
 """Anchors to suggest: IREE's bindings do not list the ops of a dialect."""
 
 
