@@ -275,14 +275,16 @@ class CompileRun:
         self.facts["artifact"] = certificate.to_json() if certificate else why_not
         return list(certificate.findings) if certificate else []
 
-    def report(self, findings: Iterable[Finding], written: bool = False) -> Report:
+    def report(self, findings: Iterable[Finding], written: bool = False, stopped: bool = False) -> Report:
+        """``stopped``: a pass ended the compile, and there is no output that `--allow-wrong-numbers` could write."""
         containment = current()
         findings = [*check_version(), *self.misread, *findings, *(containment.missed if containment else ())]
         if self.request.werror:
             findings = [
                 f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings
             ]
-        findings = settled(findings, self.request.allow_wrong)
+        if not stopped:
+            findings = settled(findings, self.request.allow_wrong)
         findings = [*self.entered, *findings]
         if self.only_suggests:
             # A pass that the command line names did what the user requested.

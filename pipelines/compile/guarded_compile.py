@@ -79,6 +79,7 @@ class GuardedCompile:
         self._open = ExitStack()
         self._after: AfterFailure | None = None
         self._rewrites: tuple[PhaseHook, ...] = ()
+        self._stopped = False
 
     def run(self) -> Report:
         """Makes the attempts in turn, until one has the answer; a failure that none could do anything about is reported."""
@@ -99,7 +100,7 @@ class GuardedCompile:
         if so_far.failure is not None:
             findings = [with_way_out(self._run, rejected(so_far.failure))]
         elif so_far.over and not so_far.written:
-            return self._run.report(findings)
+            return self._run.report(findings, stopped=self._stopped)
         if self._run.has_written and not self._run.request.generates_code:
             findings = not_reached(self._run, findings)
         findings = with_opset(self._run, with_mode(self._run, findings))
@@ -121,6 +122,7 @@ class GuardedCompile:
                 )
             return attempt.make(self, so_far)
         except PassFailed as refused:
+            self._stopped = True
             return so_far.answered(refused.findings, written=False)
         except PhaseFailed as failed:
             return so_far.with_(findings=(), failure=failed, over=attempt.guarded)
@@ -132,7 +134,7 @@ class GuardedCompile:
         try:
             self._straight.through(self._run.without_own_hooks())
         except PassFailed as refused:
-            return self._run.report([*refused.findings, why])
+            return self._run.report([*refused.findings, why], stopped=True)
         except PhaseFailed as failure:
             return self._run.report([rejected(failure), why])
         return self._run.report([*written_down(self._run.scratch), why], written=True)

@@ -134,3 +134,17 @@ def test_a_pass_that_stops_with_a_warning_is_an_error(program, folder):
     ended = shell(f"{program} {flags} in.mlir -o out --load-passes=mine.py {words}", folder)
     holds(ended, 1, "error[FIS109] it is slow")
     assert not (folder / "out").exists()
+
+
+def test_no_option_writes_what_a_pass_stopped(folder):
+    with_pass(
+        folder,
+        "from fissile.finding import Finding; from fissile.passes.definition import PassFailed; "
+        "raise PassFailed([Finding('FIS110', 'it is wrong')])",
+    )
+    words = (
+        "-o out --load-passes=mine.py '--pipeline-after=input:builtin.module(mine-p)' --allow-wrong-numbers"
+    )
+    ended = shell(f"fissile compile {' '.join(LLVM_CPU)} in.mlir {words}", folder)
+    holds(ended, 1, "error[FIS110] it is wrong")
+    assert "the output is written" not in ended.stderr and not (folder / "out").exists()
