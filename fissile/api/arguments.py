@@ -44,7 +44,7 @@ def name_of(value: Any, name: str, example: str) -> str | None:
 def seeds_of(value: Any) -> tuple[int, ...]:
     """A number of random inputs, or the seeds themselves, none of them negative."""
     hint = "give a number of inputs, 1 or more, or a list of seeds"
-    if isinstance(value, int) and not isinstance(value, bool):
+    if hasattr(value, "__index__") and not isinstance(value, (bool, Iterable)):
         if value > MOST_SEEDS:
             raise UsageError(f"seeds={value} are more than {MOST_SEEDS}", "give a list of seeds")
         numbers: tuple[Any, ...] = tuple(range(value))

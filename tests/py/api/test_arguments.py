@@ -125,6 +125,13 @@ def test_one_array_stands_for_a_list_of_it_and_plain_numbers_for_arrays():
     assert _arrays(None, "inputs") is None
 
 
+def test_seeds_are_a_number_of_them_or_the_seeds():
+    from fissile.api.arguments import seeds_of
+
+    assert seeds_of(2) == seeds_of(np.int64(2)) == (0, 1)
+    assert seeds_of([3, 5]) == seeds_of(np.array([3, 5])) == seeds_of(iter((3, 5))) == (3, 5)
+
+
 def test_programs_in_memory_have_names_of_their_own(tmp_path):
     from fissile.api.programs import program_file
 
