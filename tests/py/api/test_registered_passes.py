@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,6 +24,13 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 }
 """
 CODE = "FIS402"
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path, monkeypatch):
+    """What is kept for a reproducer goes with the test."""
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
 def pipeline(name: str) -> list[str]:
