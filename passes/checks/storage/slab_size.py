@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fissile.dialect import place_of
 from fissile.finding import Finding, Help, Severity
-from fissile.passes.analysis.lifetime.monomials import unit_text
-from fissile.passes.analysis.lifetime.packing import Layout, least_size
-from fissile.passes.analysis.lifetime.slabs import Part, Slab
+from fissile.passes.analysis.transients.monomials import unit_text
+from fissile.passes.analysis.transients.packing import Layout, least_size
+from fissile.passes.analysis.transients.slabs import Part, Slab
 
 REMEDY = "fissile-pack-transients"
 ADVICE = "pack the slices by size and lifetime: compile with --pack-transients"

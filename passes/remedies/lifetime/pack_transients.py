@@ -12,8 +12,8 @@ from iree.compiler.dialects import arith
 from fissile.dialect.views import view_of
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import constant_of
-from fissile.passes.analysis.lifetime.packing import Layout, overlapping, pack
-from fissile.passes.analysis.lifetime.slabs import PACK, Part, Slab, lives_of, slabs_of
+from fissile.passes.analysis.transients.packing import Layout, overlapping, pack
+from fissile.passes.analysis.transients.slabs import PACK, Part, Slab, lives_of, slabs_of
 from fissile.passes.checks.storage.slab_size import check_slab
 from fissile.passes.definition import Contract, Pass, option, register_pass
 from fissile.passes.properties import WELL_FORMED

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from fissile.passes.analysis.lifetime.packing import (
+from fissile.passes.analysis.transients.packing import (
     Slice,
     aligned,
     least_size,

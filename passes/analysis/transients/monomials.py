@@ -12,7 +12,7 @@ from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.analysis.bounds.value_names import name_of
 from fissile.passes.iree import ops as iree_ops
 
-from .sizes import constant
+from ..lifetime.sizes import constant
 
 DEEPEST = 16
 """Products of products that are followed; the sizes of tensors have one for each dimension."""

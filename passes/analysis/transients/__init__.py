@@ -1,0 +1,1 @@
+"""Transients of one slab: their sizes, their lives, and offsets that take less memory."""
