@@ -83,10 +83,13 @@ class Bytes:
 
 def total(parts: Iterable[Bytes], origin: str = "") -> Bytes:
     """The sum of ``parts``; the empty sum is exactly 0 bytes."""
-    result = Bytes.exact(0, origin)
+    value, certainty = 0, Certainty.EXACT
     for part in parts:
-        result = result + part
-    return result
+        if part.certainty is not certainty and part.certainty.rank > certainty.rank:
+            certainty = part.certainty
+        value += part.value or 0
+        origin = origin or part.origin
+    return Bytes(None if certainty is Certainty.UNKNOWN else value, certainty, origin)
 
 
 def round_up(value: int, multiple: int) -> int:

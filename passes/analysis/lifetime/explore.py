@@ -138,6 +138,12 @@ class _Walker:
         self.needed = flow.later_uses(with_releases=False)
         self.seen = _Seen()
         self.moments: dict[int, Moment] = {}
+        self.most: dict[int, tuple[float, float]] = {}
+        """The bytes of each moment, as numbers that can be compared."""
+        self.sizes = {(at, m.name): m.bytes for at, step in enumerate(flow.steps) for m in step.made}
+        self.counts = {
+            piece: math.inf if size.value is None else size.value for piece, size in self.sizes.items()
+        }
         self.released: set[int] = set()
         self.clean: set[tuple[int, int]] = set()
 
@@ -283,11 +289,12 @@ class _Walker:
         state.names = {name: piece for name, piece in state.names.items() if alive >> name & 1}
         state.known = {name: value for name, value in state.known.items() if alive >> name & 1}
         state.covers = {name: value for name, value in state.covers.items() if alive >> name & 1}
-        order: list[int] = []
+        order: dict[int, None] = {}  # a set that keeps its order
         for name in sorted(state.names):
-            for number in _chain(state, state.names[name]):
-                if number not in order:
-                    order.append(number)
+            one: int | None = state.names[name]
+            while one is not None:
+                order[one] = None
+                one = state.pieces[one].whole
         for number, piece in enumerate(state.pieces):
             if (
                 number not in order
@@ -313,40 +320,35 @@ class _Walker:
 
     def measure(self, at: int, step: Step, state: _State) -> None:
         """The bytes that live while ``step`` runs, and those that it or a later step needs."""
-        live = [p for p in state.pieces if p.ended == LIVES and p.origin is Origin.OWNED]
-        if not live:
+        live = [p.ended == LIVES and p.origin is Origin.OWNED for p in state.pieces]
+        if True not in live:
             return
         wanted = self.needed[at]
         for edge in step.edges:
             wanted |= self.needed[edge.to]
-        needed = {
-            number
-            for name, held in state.names.items()
-            if wanted >> name & 1
-            for number in _chain(state, held)
-        }
-        still = [p for n, p in enumerate(state.pieces) if n in needed and p in live]
-        now = self.sum_of(live), self.sum_of(still)
-        before = self.moments.get(at)
-        if before is None or now > tuple(
-            math.inf if b.value is None else b.value for b in (before.live, before.needed)
-        ):
+        needed: set[int] = set()
+        for name, one in state.names.items():
+            held: int | None = one if wanted >> name & 1 else None
+            while held is not None:
+                needed.add(held)
+                held = state.pieces[held].whole
+        held_now = [p for p, lives in zip(state.pieces, live, strict=True) if lives]
+        still = [state.pieces[number] for number in sorted(needed) if live[number]]
+        now = self.sum_of(held_now), self.sum_of(still)
+        before = self.most.get(at)
+        if before is None or now > before:
+            self.most[at] = now
             self.moments[at] = Moment(
                 at,
-                total(map(self.bytes_of, live)),
-                total(map(self.bytes_of, still)),
-                tuple(p.made for p in live),
-                tuple(p.made for p in still),
+                total([self.sizes[p.made, p.part] for p in held_now]),
+                total([self.sizes[p.made, p.part] for p in still]),
+                tuple([p.made for p in held_now]),
+                tuple([p.made for p in still]),
             )
 
     def sum_of(self, pieces: list[_Piece]) -> float:
         """The bytes of ``pieces``; more than any number where one is unknown."""
-        values = [self.bytes_of(piece).value for piece in pieces]
-        known = [value for value in values if value is not None]
-        return sum(known) if len(known) == len(values) else math.inf
-
-    def bytes_of(self, piece: _Piece) -> Bytes:
-        return next(m.bytes for m in self.flow.steps[piece.made].made if m.name == piece.part)
+        return sum([self.counts[piece.made, piece.part] for piece in pieces])
 
 
 def _decided(state: _State, at: int, condition: int, holds: bool) -> _State:
@@ -380,7 +382,8 @@ def _with(piece: _Piece, **changes) -> _Piece:
 
 
 def _key(state: _State) -> tuple:
-    pieces = tuple((p.made, p.origin, p.ended, p.kept, p.whole, p.queued) for p in state.pieces)
+    # What one step makes has one origin, which need not stand here. An enum's hash is slow.
+    pieces = tuple([(p.made, p.ended, p.kept, p.whole, p.queued) for p in state.pieces])
     known = frozenset(state.known.items())
     return frozenset(state.names.items()), pieces, known, frozenset(state.covers.items()), state.done
 
