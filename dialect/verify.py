@@ -161,6 +161,8 @@ def _shape(op: ir.Operation, operands: int | None, results: int | None) -> Itera
         yield f"it takes {_count(operands, 'operand')}, not {len(op.operands)}"
     if results is not None and len(op.results) != results:
         yield f"it has {_count(results, 'result')}, not {len(op.results)}"
+    if op.successors:
+        yield "it is no branch: it takes no successor"
 
 
 def _inside(op: ir.Operation, name: str) -> bool:

@@ -75,6 +75,16 @@ func.func @kill_a_number(%n: i32) {
 
 // -----
 
+// OPT: error[FIS402] fissile.kill: it is no branch: it takes no successor
+// IRDL: error: successors in non-terminator
+func.func @kill_that_branches(%t: tensor<4xf32>) {
+  "fissile.kill"(%t) [^next] : (tensor<4xf32>) -> ()
+^next:
+  return
+}
+
+// -----
+
 // OPT: error[FIS402] fissile.kil: the dialect has no such op; did you mean 'fissile.kill'?
 // IRDL: error: unregistered operation 'fissile.kil'
 func.func @misspelled(%t: tensor<4xf32>) {
