@@ -137,6 +137,7 @@ UTIL_GLOBAL_STORE = "util.global.store"
 UTIL_GLOBAL_STORE_INDIRECT = "util.global.store.indirect"
 UTIL_INITIALIZER = "util.initializer"
 UTIL_NULL = "util.null"
+UTIL_NUMERIC_OPTIONAL_NARROW = "util.numeric.optional_narrow"
 UTIL_OPTIMIZATION_BARRIER = "util.optimization_barrier"
 UTIL_PREPROCESSING_PIPELINE = "util.preprocessing_pipeline"
 UTIL_RETURN = "util.return"
@@ -168,6 +169,29 @@ HAL_OPS = "hal."
 STREAM_OPS = "stream."
 STREAM_COMMANDS = "stream.cmd."
 UTIL_OPS = "util."
+
+DIALECTS = (
+    "check",
+    "flow",
+    "hal",
+    "hal_inline",
+    "hal_loader",
+    "io_parameters",
+    "iree_codegen",
+    "iree_cpu",
+    "iree_encoding",
+    "iree_gpu",
+    "iree_linalg_ext",
+    "iree_map",
+    "iree_pcf",
+    "iree_tensor_ext",
+    "iree_vector_ext",
+    "stream",
+    "util",
+    "vm",
+    "vmvx",
+)
+"""IREE's dialects."""
 
 # Types without a class in the Python bindings, as their text begins
 BUFFER_TYPE = "!hal.buffer"

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
 from fissile.dialect.operands import operands_named
 from fissile.dialect.views import view_of
+from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.iree import ops as iree_ops
 from fissile.quantity import Bytes
 
 from ..program.private_calls import CALLS
 from . import kinds
-from .sizes import bytes_of_memref, bytes_of_type, bytes_of_value, constant
+from .aliases import chosen_from, may_be_same, same_storage
+from .joins import edges_of
+from .pieces import made_by
+from .sizes import constant
 from .steps import Edge, Flow, Made, Origin, Step
 from .ways_on import Way, branches_of, leaves, trips_of
 
@@ -110,6 +114,7 @@ class _Builder:
         first = {block: self.step(None) for block in blocks}
         for block in blocks:
             at: int | None = first[block]
+            op = region.owner.operation
             for view in block.operations:
                 op = view.operation
                 if at is None:
@@ -124,6 +129,8 @@ class _Builder:
                     at = None
                 else:
                     at = self.op(op, at)
+            if at is not None:  # an end that is not one by its name, or none at all
+                ends(op, at)
         return first[blocks[0]]
 
     def branch(self, op: ir.Operation, at: int, first: Mapping[ir.Block, int]) -> None:
@@ -158,28 +165,48 @@ class _Builder:
             "builtin.module",
         ):
             return here
+        known = op.context.is_registered_operation(op.name) or op.name.startswith("fissile.")
+        if not known and (freed := kinds.released_inside(op)):
+            # Whether and how often it is released is not known.
+            self.steps[here].escapes += self.held(freed)
+            self.unknown.append(op)
+            return here
         after = self.step(None)
-        self.link(here, after)
+        carried = list(edges_of(op))
+        self.link(here, after, *_pairs((new, e.value) for new, e in carried if not is_argument(new)))
+
+        def ends(end: ir.Operation, last: int) -> None:
+            if not known and (held := self.held(end.operands)):
+                self.steps[last].escapes += held
+                self.unknown.append(op)
+            self.links(last, here, after)
+
         for region in regions:  # run any number of times, in any order
-            entry = self.region(region, lambda _op, last: self.links(last, here, after))
-            self.link(here, entry)
+            given = _pairs(
+                (new, e.value) for new, e in carried if is_argument(new) and new.owner.region == region
+            )
+            self.mark(*given)
+            self.link(here, self.region(region, ends), *given)
         return after
 
     def simple(self, op: ir.Operation) -> int:
         here = self.step(op)
         step = self.steps[here]
         step.defines = tuple(self.name(r) for r in op.results if self.matters(r))
-        made = self.makes(op)
-        step.made = tuple(made)
-        self.tracked.update(m.name for m in made)
+        if (new := made_by(op)) is not None:
+            whole = self.name(new.whole) if new.whole is not None else None
+            step.made = (Made(self.name(new.value), new.origin, new.bytes, whole),)
+            self.tracked.add(self.name(new.value))
         self.timepoints(op, step)
         if (value := kinds.released(op)) is not None:
             step.releases = self.name(value)
             return here
-        if op.name == "arith.select" and self.matters(op.results[0]):
-            parts = (operands_named(op, name)[0] for name in ("condition", "true_value", "false_value"))
-            condition, chosen, other = (self.name(part) for part in parts)
+        choice = chosen_from(op)
+        if choice is not None and (self.matters(op.results[0]) or self.held(choice)):
+            condition, chosen, other = map(self.name, choice)
             step.chosen = (self.name(op.results[0]), condition, chosen, other)
+            if self.held(choice[1:]):
+                self.tracked.add(self.name(op.results[0]))
             return here
         if op.name == "arith.constant" and str(op.results[0].type) == "i1":
             step.known = (self.name(op.results[0]), constant(op.results[0]) not in (0, None))
@@ -188,10 +215,10 @@ class _Builder:
         step.reads = self.held(op.operands)
         names = [
             (self.name(new), self.name(old))
-            for new, old in kinds.same_storage(op)
+            for new, old in same_storage(op)
             if old is not None and self.held([old])
         ]
-        step.names = tuple(pair for pair in names if pair[0] not in {m.name for m in made})
+        step.names = tuple(pair for pair in names if pair[0] not in {m.name for m in step.made})
         self.tracked.update(new for new, _ in step.names)
         self.strangers(op, step)
         return here
@@ -204,44 +231,14 @@ class _Builder:
             origin = Origin.CONSTANT if op.name in kinds.CONSTANTS else Origin.GIVEN
             step.made += tuple(Made(self.name(r), origin, Bytes.unknown(op.name)) for r in fresh)
             self.tracked.update(map(self.name, fresh))
-        keeps = (
-            op.name == "memref.store" and kinds.is_storage_like(view_of(op).value.type)
-        ) or op.name in _KEEPING
-        unknown = not op.context.is_registered_operation(op.name) and not op.name.startswith("fissile.")
-        if (keeps or unknown or fresh) and step.reads:
+        if not step.reads:
+            return
+        stores = kinds.stores(op)
+        unknown = kinds.is_stranger(op) or self.held([old for _, old in may_be_same(op)])
+        if stores or unknown or fresh:
             step.escapes = step.reads
-            if unknown or (fresh and not keeps):
+            if unknown or (fresh and not stores):
                 self.unknown.append(op)
-
-    def makes(self, op: ir.Operation) -> list[Made]:
-        if op.name == kinds.MEMREF and not kinds.is_workgroup_memory(op.results[0].type):
-            return [Made(self.name(op.results[0]), Origin.OWNED, bytes_of_memref(op))]
-        if op.name == kinds.CLONE:
-            return [Made(self.name(op.results[0]), Origin.OWNED, bytes_of_type(op.results[0].type))]
-        if op.name in kinds.STACK or op.name == kinds.MEMREF:
-            return [Made(self.name(op.results[0]), Origin.STACK, bytes_of_memref(op))]
-        if op.name == kinds.STORAGE:
-            return [
-                Made(
-                    self.name(op.results[0]),
-                    Origin.OWNED,
-                    bytes_of_value(view_of(op).capacity, "the storage"),
-                )
-            ]
-        if op.name == kinds.TENSOR:
-            size = bytes_of_type(op.results[0].type)
-            return [Made(self.name(op.results[0]), Origin.PART, size, self.name(view_of(op).storage))]
-        if op.name == kinds.STREAM:
-            return [
-                Made(
-                    self.name(view_of(op).result),
-                    Origin.OWNED,
-                    bytes_of_value(view_of(op).storage_size, "the resource"),
-                )
-            ]
-        if op.name == "arith.constant" and isinstance(op.results[0].type, ir.RankedTensorType):
-            return [Made(self.name(op.results[0]), Origin.CONSTANT, Bytes.unknown("a constant"))]
-        return []
 
     def timepoints(self, op: ir.Operation, step: Step) -> None:
         if not op.name.startswith(iree_ops.STREAM_OPS):
@@ -379,18 +376,18 @@ class _Builder:
         return after
 
 
-_KEEPING = (
-    "memref.extract_aligned_pointer_as_index",
-    iree_ops.UTIL_GLOBAL_STORE,
-    "ml_program.global_store",
-    iree_ops.STREAM_TENSOR_EXPORT,
-)
+def _pairs(pairs: Iterable[tuple[ir.Value, ir.Value]]) -> tuple[list[ir.Value], list[ir.Value]]:
+    new_and_old = list(pairs)
+    return [new for new, _ in new_and_old], [old for _, old in new_and_old]
+
+
 _REGIONS = {
     "scf.if": _Builder.if_,
     "affine.if": _Builder.if_,
     "scf.index_switch": _Builder.any_of,
     "scf.execute_region": _Builder.any_of,
     "memref.alloca_scope": _Builder.any_of,
+    "fissile.group": _Builder.any_of,
     "scf.for": _Builder.for_,
     "affine.for": _Builder.for_,
     "scf.while": _Builder.while_,

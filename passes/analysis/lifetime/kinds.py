@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from iree.compiler import ir
 
-from fissile.dialect import STORAGE_TYPE
-from fissile.dialect.operands import inits
+from fissile.dialect import STORAGE_TYPE, ops_of
 from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 
@@ -31,31 +30,33 @@ STACK = ("memref.alloca",)
 
 CASTS = ("memref.cast", "memref.memory_space_cast", "memref.assume_alignment")
 """Views that begin where the whole buffer does: what releases one releases the buffer."""
-_VIEWS = (
-    *CASTS,
-    "memref.subview",
-    "memref.reinterpret_cast",
-    "memref.view",
-    "memref.expand_shape",
-    "memref.collapse_shape",
-    "memref.transpose",
-    "memref.reshape",
-    "memref.extract_strided_metadata",
-    "bufferization.to_buffer",
-    "bufferization.to_tensor",
-    "tensor.cast",
-    "tensor.extract_slice",
-    "tensor.expand_shape",
-    "tensor.collapse_shape",
-    "tensor.reshape",
-    "fissile.boundary",
-    iree_ops.UTIL_OPTIMIZATION_BARRIER,
-    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START,
-    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END,
-    iree_ops.STREAM_RESOURCE_SUBVIEW,
-    "builtin.unrealized_conversion_cast",
+STORES = (
+    iree_ops.UTIL_GLOBAL_STORE,
+    "ml_program.global_store",
+    iree_ops.STREAM_TENSOR_EXPORT,
+    iree_ops.HAL_TENSOR_EXPORT,
 )
-_IN_PLACE = ("tensor.insert", "tensor.insert_slice")
+"""Ops that put storage where others find it."""
+_STRANGERS = ("func.call_indirect", "memref.extract_aligned_pointer_as_index")
+"""Ops behind which the storage may be used, or released, where nobody can look."""
+_BORROWERS = (
+    "affine",
+    "arith",
+    "bufferization",
+    "builtin",
+    "cf",
+    "fissile",
+    "func",
+    "linalg",
+    "math",
+    "memref",
+    "ml_program",
+    "scf",
+    "tensor",
+    "vector",
+    *iree_ops.DIALECTS,
+)
+"""Dialects whose ops use storage only while they run, except for those named here."""
 
 RETURNS = ("func.return", iree_ops.UTIL_RETURN)
 LOOPS = ("scf.for", "scf.while", "scf.parallel", "scf.forall", "affine.for", "affine.parallel")
@@ -119,6 +120,25 @@ def takes_side_effects(op: ir.Operation) -> bool:
     return True
 
 
+def stores(op: ir.Operation) -> bool:
+    """Whether ``op`` puts storage among its operands where others find it."""
+    if op.name == "memref.store":
+        return is_storage_like(view_of(op).value.type)
+    return op.name in STORES
+
+
+def is_stranger(op: ir.Operation) -> bool:
+    """Whether nobody knows what ``op`` does with storage among its operands: it may keep it, release it or hand it on."""
+    if op.name in _STRANGERS:
+        return True
+    dialect = op.name.partition(".")[0]
+    if dialect in _BORROWERS:
+        return dialect != "fissile" and not op.context.is_registered_operation(op.name)
+    if not op.context.is_registered_operation(op.name):
+        return True
+    return any(is_storage_like(value.type) for value in op.operands)
+
+
 def released(op: ir.Operation) -> ir.Value | None:
     """The value whose storage ``op`` releases; None where it releases none."""
     if op.name == "memref.dealloc":
@@ -128,28 +148,10 @@ def released(op: ir.Operation) -> ir.Value | None:
     return view_of(op).value if op.name == "fissile.kill" else None
 
 
-def same_storage(op: ir.Operation) -> list[tuple[ir.Value, ir.Value]]:
-    """(result, operand) for each result of ``op`` that stands on the storage of an operand: views, casts and what is
-    computed in place in a destination."""
-    results, values = list(op.results), list(op.operands)
-    if op.name in _VIEWS:
-        source = (
-            view_of(op).source
-            if op.name.startswith("memref.") and hasattr(view_of(op), "source")
-            else values[0]
-        )
-        if op.name in (iree_ops.UTIL_OPTIMIZATION_BARRIER, "builtin.unrealized_conversion_cast"):
-            return list(zip(results, values, strict=False))
-        return [(results[0], source)]
-    if op.name == TENSOR:
-        return [(results[0], view_of(op).storage)]
-    if op.name in _IN_PLACE:
-        return [(results[0], view_of(op).dest)]
-    if op.name in (iree_ops.STREAM_TIMEPOINT_AWAIT,):
-        return list(zip(results, view_of(op).resource_operands, strict=False))
-    if op.name.startswith(("linalg.", iree_ops.LINALG_EXT_OPS)) and results:
-        return list(zip(results, inits(op), strict=False))
-    return []
+def released_inside(op: ir.Operation) -> list[ir.Value]:
+    """What is released in the regions of ``op``."""
+    found = (released(release) for name in RELEASES for release in ops_of(op, name))
+    return [value for value in found if value is not None]
 
 
 def is_storage_like(type_: ir.Type) -> bool:

@@ -12,16 +12,13 @@ from dataclasses import dataclass, field
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
-from fissile.dialect.operands import operands_named
-from fissile.dialect.views import view_of
 from fissile.passes.analysis.bounds.shaped_values import is_argument
-from fissile.passes.iree import ops as iree_ops
 
 from ..program.private_calls import CALLS
 from . import kinds
-from .joins import Entry, edges_of, ends_of, joins_of
+from .aliases import chosen_from, folds_to, may_be_same, same_storage
+from .joins import Entry, choices, ends_of, joins_of, tensor_joins
 from .regions import Regions, op_making
-from .sizes import constant
 
 Bases = frozenset
 FOREIGN = None
@@ -38,10 +35,12 @@ class Ownership:
 
     owners: list[ir.Value] = field(default_factory=list)
     aliases: dict[ir.Value, list[ir.Value]] = field(default_factory=dict)
+    later: dict[ir.Value, list[ir.Value]] = field(default_factory=dict)
+    """New tensors that become names of an owner's storage where a canonicalization folds the op that makes them."""
     moves: dict[ir.Value, list[ir.Operation]] = field(default_factory=dict)
     kept: set[ir.Value] = field(default_factory=set)
     undecided: set[ir.Value] = field(default_factory=set)
-    """Those of ``kept`` that the function returns on some paths, under a name that others share."""
+    """Those of ``kept`` that leave the function on some paths, under a name that others share."""
     bases: dict[ir.Value, Bases] = field(default_factory=dict)
     consumed: frozenset[int] = frozenset()
     """The arguments that the function releases itself."""
@@ -88,6 +87,8 @@ class _Analysis:
         self.joins = joins_of(function)
         self.ops: list[ir.Operation] = []
         function.walk(self._collect, ir.WalkOrder.PRE_ORDER)
+        self.tensors = tensor_joins(self.ops)
+        """Tensors that control flow or a choice gives other names: aliases, never owners."""
         self.regions = Regions(function)
 
     def _collect(self, op: ir.Operation) -> ir.WalkResult:
@@ -127,13 +128,17 @@ class _Analysis:
         bases = found.bases
         for argument in self.function.regions[0].blocks[0].arguments:
             bases[argument] = Bases([FOREIGN])
-        changed = True
-        while changed:
-            changed = False
-            for value, given in self.given(bases, moving):
-                if bases.get(value, Bases()) | given != bases.get(value, Bases()):
-                    bases[value] = bases.get(value, Bases()) | given
-                    changed = True
+        self.settle(bases, moving)
+        # A tensor that stands on no storage owns nothing, so a name that may be either cannot be released.
+        mixed = [
+            join
+            for join, entries in self.tensors.items()
+            if bases.get(join) and not all(bases.get(entry.value) for entry in entries)
+        ]
+        for join in mixed:
+            bases[join] |= {FOREIGN}
+        if mixed:
+            self.settle(bases, moving)
         order = {value: number for number, value in enumerate(bases)}
         owners = {base for held in bases.values() for base in held if base is not FOREIGN}
         found.owners = sorted(owners, key=self.place)
@@ -143,7 +148,33 @@ class _Analysis:
                 *sorted((v for v, b in bases.items() if owner in b and v != owner), key=order.__getitem__),
             ]
             found.moves[owner] = []
+            found.later[owner] = self.later(found.aliases[owner])
         self.gone(found, moving)
+        return found
+
+    def settle(self, bases: dict[ir.Value, Bases], moving: set[ir.Value]) -> None:
+        """Adds to ``bases`` until nothing changes."""
+        changed = True
+        while changed:
+            changed = False
+            for value, given in self.given(bases, moving):
+                before = bases.get(value, Bases())
+                if not given <= before:
+                    bases[value] = before | given
+                    changed = True
+
+    def later(self, aliases: list[ir.Value]) -> list[ir.Value]:
+        """The names that ``aliases`` get once ops are folded away."""
+        known, found = set(aliases), []
+        pending = [name for name in aliases if isinstance(name.type, ir.RankedTensorType)]
+        while pending:
+            for use in pending.pop().uses:
+                op = use.owner.operation
+                for new, old in (*folds_to(op), *folds_to(op.parent.operation), *same_storage(op)):
+                    if new not in known and old in known:
+                        known.add(new)
+                        found.append(new)
+                        pending.append(new)
         return found
 
     def given(self, bases: Mapping[ir.Value, Bases], moving: set[ir.Value]):
@@ -152,19 +183,17 @@ class _Analysis:
                 yield join, Bases([join])
             else:
                 yield join, Bases().union(*(bases.get(e.value, Bases()) for e in entries))
+        for join, entries in self.tensors.items():
+            yield join, Bases().union(*(bases.get(e.value, Bases()) for e in entries))
         for op in self.ops:
             if op.name in kinds.ALLOCATIONS and not kinds.is_workgroup_memory(op.results[0].type):
                 yield op.results[0], Bases([op.results[0]])
-            elif op.name == "arith.select" and kinds.is_storage_like(op.results[0].type):
-                view = view_of(op)
-                decided = constant(view.condition)
-                true = bases.get(view.true_value, Bases()) if decided != 0 else Bases()
-                false = bases.get(view.false_value, Bases()) if decided in (0, None) else Bases()
-                yield view.result, true | false
+            elif chosen_from(op) is not None and kinds.is_storage_like(op.results[0].type):
+                yield op.results[0], Bases().union(*(bases.get(v, Bases()) for v in choices(op)))
             elif op.name in CALLS:
                 yield from self.call_results(op, bases)
             else:
-                named = dict(kinds.same_storage(op))
+                named = dict(same_storage(op))
                 for result in op.results:
                     if result in named and named[result] in bases:
                         yield result, bases[named[result]]
@@ -174,29 +203,24 @@ class _Analysis:
                         and result not in named
                     ):
                         yield result, Bases([FOREIGN])
-                yield from self.tensors_through(op, bases)
-
-    def tensors_through(self, op: ir.Operation, bases: Mapping[ir.Value, Bases]):
-        """Tensors on a storage that control flow gives other names: aliases, never owners."""
-        for new, entry in edges_of(op):
-            if not kinds.is_storage_like(new.type) and entry.value in bases:
-                yield new, bases[entry.value]
+                yield from ((new, bases[old]) for new, old in may_be_same(op) if old in bases)
 
     def call_results(self, op: ir.Operation, bases: Mapping[ir.Value, Bases]):
         summary = self.summaries.get(text_of(op, "callee"))
         values = list(op.operands)
         for number, result in enumerate(op.results):
-            if not kinds.is_storage_like(result.type):
-                continue
-            if summary is None or number >= len(summary.results):
-                yield result, Bases([FOREIGN])
-            elif (origin := summary.results[number]) is None:
-                yield result, Bases([result])
-            else:
+            origin = (
+                summary.results[number] if summary and number < len(summary.results) else Bases([FOREIGN])
+            )
+            if origin is not None:
                 parts = (
                     bases.get(values[a], Bases()) if a is not FOREIGN else Bases([FOREIGN]) for a in origin
                 )
-                yield result, Bases().union(*parts)
+                given = Bases().union(*parts)
+                if kinds.is_storage_like(result.type) or given - {FOREIGN}:
+                    yield result, given
+            elif kinds.is_storage_like(result.type):
+                yield result, Bases([result])
 
     def place(self, value: ir.Value) -> tuple:
         return self.regions.place(value)
@@ -226,7 +250,10 @@ class _Analysis:
                             found.moves[base].append(op)
             else:
                 for value in self.kept_by(op, held):
-                    found.kept.update(b for b in found.bases[value] if b is not FOREIGN)
+                    owned = [b for b in found.bases[value] if b is not FOREIGN]
+                    found.kept.update(owned)
+                    if len(found.bases[value]) > 1 and kinds.stores(op):
+                        found.undecided.update(owned)
         found.results = self.summary(returns, found)
         found.consumed = _consumed(self.function, self.ops)
 
@@ -260,21 +287,22 @@ class _Analysis:
 
     def origins(self, value: ir.Value) -> list[ir.Value | None]:
         """The names that ``value`` has its storage from, and FOREIGN where it has it from elsewhere."""
-        if value in self.joins:
-            return [entry.value for entry in self.joins[value]]
+        entries = self.joins.get(value) or self.tensors.get(value)
+        if entries:
+            return [entry.value for entry in entries]
         if is_argument(value):
             return [FOREIGN]
         op = value.owner.operation
-        if op.name == "arith.select":
-            return [*operands_named(op, "true_value"), *operands_named(op, "false_value")]
+        if chosen_from(op) is not None:
+            return list(choices(op))
         if op.name in CALLS:
             summary, number = self.summaries.get(text_of(op, "callee")), ir.OpResult(value).result_number
             origin = summary.results[number] if summary and number < len(summary.results) else None
             if origin is None:
                 return [FOREIGN]
             return [FOREIGN if n is FOREIGN else op.operands[n] for n in sorted(origin, key=str)]
-        named = dict(kinds.same_storage(op))
-        return [named.get(value, FOREIGN)]
+        named = dict(same_storage(op))
+        return [named.get(value, FOREIGN), *(old for new, old in may_be_same(op) if new == value)]
 
     def kept_by(self, op: ir.Operation, held: list[ir.Value]) -> list[ir.Value]:
         """Those of ``held`` that live on, or end, where nobody here sees it."""
@@ -284,21 +312,11 @@ class _Analysis:
         return held if self.keeps(op) else []
 
     def keeps(self, op: ir.Operation) -> bool:
-        if op.name == "memref.store":
-            return kinds.is_storage_like(view_of(op).value.type)
-        if op.name in (
-            "memref.extract_aligned_pointer_as_index",
-            iree_ops.UTIL_GLOBAL_STORE,
-            iree_ops.STREAM_TENSOR_EXPORT,
-            "ml_program.global_store",
-        ):
+        if op.name in CALLS or kinds.stores(op) or kinds.is_stranger(op):
             return True
-        if op.name in CALLS:
-            return True
-        unknown = not op.context.is_registered_operation(op.name) and not op.name.startswith("fissile.")
         fresh = any(kinds.is_storage_like(r.type) and r not in self.joins for r in op.results)
-        known = op.name in (*kinds.ALLOCATIONS, "arith.select") or bool(kinds.same_storage(op))
-        return unknown or (fresh and not known)
+        known = op.name in kinds.ALLOCATIONS or chosen_from(op) is not None or bool(same_storage(op))
+        return fresh and not known
 
     def moves_into(self, join: ir.Value, found: Ownership, moving: set[ir.Value]) -> bool:
         """Whether every path gives ``join`` storage of exactly one owner, under a whole name of it, that nothing uses later."""
@@ -308,7 +326,8 @@ class _Analysis:
                 return False
             if self.given_twice(entry, base, found, moving, join):
                 return False
-            if not self.regions.may_move(entry, base, found.aliases[base], self.joins, join):
+            names = found.aliases[base] + found.later[base]
+            if not self.regions.may_move(entry, base, names, self.joins, join):
                 return False
         return True
 
@@ -321,7 +340,7 @@ class _Analysis:
         while value != base:
             if is_argument(value) or value.owner.operation.name not in kinds.CASTS:
                 return None
-            value = dict(kinds.same_storage(value.owner.operation))[value]
+            value = dict(same_storage(value.owner.operation))[value]
         return base
 
     def given_twice(
@@ -360,7 +379,7 @@ def _argument(value: ir.Value, numbers: Mapping[ir.Value, int]) -> int | None:
     while value not in numbers:
         if is_argument(value):
             return FOREIGN
-        named = dict(kinds.same_storage(value.owner.operation))
+        named = dict(same_storage(value.owner.operation))
         if value not in named:
             return FOREIGN
         value = named[value]

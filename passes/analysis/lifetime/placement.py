@@ -10,7 +10,7 @@ from fissile.passes.analysis.bounds.shaped_values import is_argument
 
 from .kinds import takes_side_effects
 from .ownership import Ownership
-from .regions import Regions, op_making, region_of
+from .regions import Regions, is_end, op_making, region_of
 from .ways_on import branches_of
 
 
@@ -45,14 +45,17 @@ def spots_of(owner: ir.Value, ownership: Ownership, regions: Regions) -> list[Sp
             raise Unplaced(
                 "a name of it lives on outside the region where it is made, and another path gives that name other storage"
             )
-    return _Placement(owner, aliases, set(ownership.moves[owner]), regions).run(home)
+    later = [name for name in ownership.later[owner] if is_inside(name, home, regions.function)]
+    return _Placement(owner, aliases, later, set(ownership.moves[owner]), regions).run(home)
 
 
 class _Placement:
-    def __init__(self, owner: ir.Value, aliases: list[ir.Value], moves: set, regions: Regions) -> None:
+    def __init__(
+        self, owner: ir.Value, aliases: list[ir.Value], later: list[ir.Value], moves: set, regions: Regions
+    ) -> None:
         self.owner = owner
         self.aliases = set(aliases)
-        self.touching = regions.touching(aliases)
+        self.touching = regions.touching(aliases, later)
         self.moves = moves
         self.moving = set(moves)
         for op in moves:
@@ -98,7 +101,7 @@ class _Placement:
     def end(self, last: ir.Operation, block: ir.Block) -> list[Spot]:
         """The release behind ``last``, the last op of its block that uses the storage."""
         if last not in self.moving:
-            if last.successors or _is_end(last):
+            if last.successors or is_end(last):
                 return self.leaving(last, block)
             return [Spot(behind=last)]
         if last in self.moves:
@@ -172,11 +175,6 @@ class _Placement:
                     found.add(block)
                     changed = True
         return found
-
-
-def _is_end(op: ir.Operation) -> bool:
-    operations = op.block.operations
-    return operations[len(operations) - 1].operation == op
 
 
 def is_inside(value: ir.Value, home: ir.Region, function: ir.Operation) -> bool:

@@ -38,17 +38,18 @@ class Regions:
             return a.owner == b.owner
         return True
 
-    def touching(self, aliases: Iterable[ir.Value]) -> set[ir.Operation]:
-        """The ops that use one of ``aliases``, releases left out, and all ops around them."""
+    def touching(self, aliases: Iterable[ir.Value], later: Iterable[ir.Value] = ()) -> set[ir.Operation]:
+        """The ops that use one of ``aliases``, releases left out, and all ops around them; and ops that use one of ``later``
+        where it does not leave its block."""
         found: set[ir.Operation] = set()
-        for value in aliases:
-            for use in value.uses:
-                op = use.owner.operation
-                if op.name in RELEASES:
-                    continue
-                while op is not None and op not in found and op != self.function:
-                    found.add(op)
-                    op = op.parent.operation if op.parent is not None else None
+        uses = [use.owner.operation for value in aliases for use in value.uses]
+        uses += [op for value in later for use in value.uses if not is_end(op := use.owner.operation)]
+        for op in uses:
+            if op.name in RELEASES:
+                continue
+            while op is not None and op not in found and op != self.function:
+                found.add(op)
+                op = op.parent.operation if op.parent is not None else None
         return found
 
     def may_move(self, entry: Entry, base: ir.Value, aliases: list[ir.Value], joins, join: ir.Value) -> bool:
@@ -111,6 +112,12 @@ def op_around(block: ir.Block) -> ir.Operation:
 def op_making(value: ir.Value) -> ir.Operation:
     """The op whose result ``value`` is, or the one in whose region it is an argument."""
     return op_around(value.owner) if is_argument(value) else value.owner.operation
+
+
+def is_end(op: ir.Operation) -> bool:
+    """Whether ``op`` is the last one of its block."""
+    operations = op.block.operations
+    return operations[len(operations) - 1].operation == op
 
 
 def behind(op: ir.Operation) -> Iterator[ir.Operation]:

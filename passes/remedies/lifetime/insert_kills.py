@@ -105,7 +105,7 @@ def insert_kills(function: ir.Operation, summaries: dict[str, Ownership]) -> lis
     for owner in ownership.owners:
         if owner in ownership.undecided:
             unplaced[owner] = (
-                "the function returns it, or other storage under the same name: it depends on the path"
+                "it leaves the function under a name that is other storage, or none, on another path"
             )
             continue
         try:
