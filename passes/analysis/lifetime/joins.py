@@ -14,7 +14,7 @@ from .kinds import is_storage_like
 from .sizes import constant
 from .ways_on import branches_of
 
-_ONCE = (
+ONCE = (
     "scf.if",
     "scf.index_switch",
     "scf.execute_region",
@@ -67,7 +67,7 @@ def choices(op: ir.Operation) -> tuple[ir.Value, ...]:
 
 def edges_of(op: ir.Operation) -> Iterator[tuple[ir.Value, Entry]]:
     """The names that ``op`` gives values where control goes on, with what comes in."""
-    if op.name in _ONCE:
+    if op.name in ONCE:
         for end in ends_of(op):
             yield from ((r, Entry(end, v)) for r, v in zip(op.results, end.operands, strict=False))
     elif op.name in ("scf.for", "affine.for"):

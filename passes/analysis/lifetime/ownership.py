@@ -17,8 +17,9 @@ from fissile.passes.analysis.bounds.shaped_values import is_argument
 from ..program.private_calls import CALLS
 from . import kinds
 from .aliases import chosen_from, folds_to, may_be_same, same_storage
+from .hand_over import leaving_tensors, released_arguments
 from .joins import Entry, choices, ends_of, joins_of, tensor_joins
-from .regions import Regions, op_making
+from .regions import Regions, beside, op_making
 
 Bases = frozenset
 FOREIGN = None
@@ -40,10 +41,10 @@ class Ownership:
     moves: dict[ir.Value, list[ir.Operation]] = field(default_factory=dict)
     kept: set[ir.Value] = field(default_factory=set)
     undecided: set[ir.Value] = field(default_factory=set)
-    """Those of ``kept`` that leave the function on some paths, under a name that others share."""
+    """Those of ``kept`` that leave the function on some paths, or under a name that others share."""
     bases: dict[ir.Value, Bases] = field(default_factory=dict)
     consumed: frozenset[int] = frozenset()
-    """The arguments that the function releases itself."""
+    """The arguments that the function releases itself, or hands on to where nobody sees them."""
     results: tuple[Bases | None, ...] = ()
     """For each result of the function: None where the caller owns it, else the numbers of arguments that it may be (or FOREIGN)."""
 
@@ -89,6 +90,8 @@ class _Analysis:
         function.walk(self._collect, ir.WalkOrder.PRE_ORDER)
         self.tensors = tensor_joins(self.ops)
         """Tensors that control flow or a choice gives other names: aliases, never owners."""
+        self.leaving = leaving_tensors(self.tensors)
+        """Those of them that take their storage out of the function."""
         self.regions = Regions(function)
 
     def _collect(self, op: ir.Operation) -> ir.WalkResult:
@@ -100,9 +103,11 @@ class _Analysis:
         while True:
             found = self.with_owners(moving)
             wrong = {join for join in moving if not self.moves_into(join, found, moving)}
-            if not wrong:
+            staying = {join for join in self.leaving if not self.leaves_with(join, found)}
+            if not wrong and not staying:
                 return found
             moving -= self.together(wrong)
+            self.leaving -= staying
 
     def together(self, joins: set[ir.Value]) -> set[ir.Value]:
         """Names that only own storage together: a loop's argument and its result are given the same values."""
@@ -184,7 +189,8 @@ class _Analysis:
             else:
                 yield join, Bases().union(*(bases.get(e.value, Bases()) for e in entries))
         for join, entries in self.tensors.items():
-            yield join, Bases().union(*(bases.get(e.value, Bases()) for e in entries))
+            parts = [bases.get(e.value, Bases()) for e in entries]
+            yield join, Bases([FOREIGN]) if join in self.leaving else Bases().union(*parts)
         for op in self.ops:
             if op.name in kinds.ALLOCATIONS and not kinds.is_workgroup_memory(op.results[0].type):
                 yield op.results[0], Bases([op.results[0]])
@@ -229,12 +235,14 @@ class _Analysis:
 
     def gone(self, found: Ownership, moving: set[ir.Value]) -> None:
         """What leaves: given to an owner, returned, stored, handed to what is not known."""
-        for join in moving:
-            for entry in self.joins[join]:
-                for base in found.bases.get(entry.value, ()):
-                    if base is not FOREIGN and entry.by not in found.moves[base]:
-                        found.moves[base].append(entry.by)
+        entries = [entry for join in moving for entry in self.joins[join]]
+        entries += [entry for join in self.leaving for entry in self.tensors[join]]
+        for entry in entries:
+            for base in found.bases.get(entry.value, ()):
+                if base is not FOREIGN and entry.by not in found.moves[base]:
+                    found.moves[base].append(entry.by)
         returns = [op for op in self.ops if op.name in kinds.RETURNS]
+        taken: set[int] = set()
         for op in self.ops:
             held = [v for v in op.operands if v in found.bases and found.bases[v]]
             if not held:
@@ -252,10 +260,12 @@ class _Analysis:
                 for value in self.kept_by(op, held):
                     owned = [b for b in found.bases[value] if b is not FOREIGN]
                     found.kept.update(owned)
-                    if len(found.bases[value]) > 1 and kinds.stores(op):
-                        found.undecided.update(owned)
+                    taken.update(n for n in self.arguments(value) if n is not FOREIGN)
+                    if kinds.stores(op) and not kinds.is_storage_like(value.type):
+                        several = len(found.bases[value]) > 1
+                        found.undecided.update(b for b in owned if several or not beside(op, b))
         found.results = self.summary(returns, found)
-        found.consumed = _consumed(self.function, self.ops)
+        found.consumed = released_arguments(self.function, self.ops) | taken
 
     def summary(self, returns: list[ir.Operation], found: Ownership) -> tuple[Bases | None, ...]:
         """What the caller gets: storage that it owns then (None), or what comes from its own arguments and from elsewhere."""
@@ -331,6 +341,22 @@ class _Analysis:
                 return False
         return True
 
+    def leaves_with(self, join: ir.Value, found: Ownership) -> bool:
+        """Whether each path that gives the tensor ``join`` storage has one owner of it, whom nothing uses later under another name."""
+        for entry in self.tensors[join]:
+            bases = found.bases.get(entry.value, Bases()) - {FOREIGN}
+            if not bases:
+                continue
+            (base, *others), held = bases, found.bases[entry.value]
+            names = found.aliases[base] + found.later[base]
+            if others or FOREIGN in held or base in found.kept:
+                return False
+            if sum(base in found.bases.get(v, ()) for v in entry.by.operands) > 1:
+                return False
+            if not self.regions.may_move(entry, base, names, self.joins, join):
+                return False
+        return True
+
     def whole(self, value: ir.Value, found: Ownership) -> ir.Value | None:
         """The one owner that ``value`` names from its beginning on."""
         bases = found.bases.get(value, Bases())
@@ -372,21 +398,3 @@ def _loop_of(value: ir.Value) -> ir.Operation | None:
 def _owned(value: ir.Value, found: Ownership) -> bool:
     bases = found.bases.get(value, Bases())
     return len(bases) == 1 and FOREIGN not in bases and not bases & found.kept
-
-
-def _argument(value: ir.Value, numbers: Mapping[ir.Value, int]) -> int | None:
-    """The number of the argument that ``value`` is a view of."""
-    while value not in numbers:
-        if is_argument(value):
-            return FOREIGN
-        named = dict(same_storage(value.owner.operation))
-        if value not in named:
-            return FOREIGN
-        value = named[value]
-    return numbers[value]
-
-
-def _consumed(function: ir.Operation, ops: list[ir.Operation]) -> frozenset[int]:
-    numbers = {a: n for n, a in enumerate(function.regions[0].blocks[0].arguments)}
-    released = [value for op in ops if (value := kinds.released(op)) is not None]
-    return frozenset(n for value in released if (n := _argument(value, numbers)) is not FOREIGN)

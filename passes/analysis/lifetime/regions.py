@@ -120,6 +120,11 @@ def is_end(op: ir.Operation) -> bool:
     return operations[len(operations) - 1].operation == op
 
 
+def beside(op: ir.Operation, value: ir.Value) -> bool:
+    """Whether ``op`` stands in the block where ``value`` comes into being: then it runs whenever there is one."""
+    return op.block == (value.owner if is_argument(value) else value.owner.operation.block)
+
+
 def behind(op: ir.Operation) -> Iterator[ir.Operation]:
     """The ops behind ``op`` in its block."""
     found = False

@@ -105,7 +105,7 @@ def insert_kills(function: ir.Operation, summaries: dict[str, Ownership]) -> lis
     for owner in ownership.owners:
         if owner in ownership.undecided:
             unplaced[owner] = (
-                "it leaves the function under a name that is other storage, or none, on another path"
+                "whether it leaves the function, or other storage in its place, depends on the path"
             )
             continue
         try:

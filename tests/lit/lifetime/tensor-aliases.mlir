@@ -188,3 +188,26 @@ func.func @new_result(%x: tensor<4xf32>) -> tensor<4xf32> {
   %a = func.call @new(%f) : (tensor<4xf32>) -> tensor<4xf32>
   return %a : tensor<4xf32>
 }
+
+// A function that stores its argument takes it for good.
+util.global private mutable @state = dense<0.0> : tensor<4xf32>
+func.func private @keeps(%a: tensor<4xf32>) {
+  util.global.store %a, @state : tensor<4xf32>
+  return
+}
+// CHECK-LABEL: func.func @kept
+// CHECK-NOT:     fissile.kill
+// CHECK:         return
+// ANY-LABEL:   func.func @kept
+// ANY-NOT:       fissile.kill
+func.func @kept(%x: tensor<4xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %s = "fissile.alloc_storage"(%c16) : (index) -> !fissile.storage
+  %t = "fissile.alloc_tensor"(%s, %c0) : (!fissile.storage, index) -> tensor<4xf32>
+  %f = linalg.copy ins(%x : tensor<4xf32>) outs(%t : tensor<4xf32>) -> tensor<4xf32>
+  func.call @keeps(%f) : (tensor<4xf32>) -> ()
+  %g = util.global.load @state : tensor<4xf32>
+  %r = tensor.extract %g[%c0] : tensor<4xf32>
+  return %r : f32
+}
