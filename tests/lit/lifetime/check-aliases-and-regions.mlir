@@ -96,3 +96,25 @@ func.func @unknown_view(%x: tensor<4xf32>) -> f32 {
   %r = tensor.extract %z[%c0, %c0] : tensor<2x2xf32>
   return %r : f32
 }
+
+// How often an unknown op runs its region, and so the release in it, is not known.
+// CHECK-DAG: note[FIS309] my.region takes storage
+func.func @released_in_an_unknown_region() {
+  %ok5 = memref.alloc() : memref<4xf32>
+  "my.region"() ({
+    memref.dealloc %ok5 : memref<4xf32>
+    "my.end"() : () -> ()
+  }) : () -> ()
+  return
+}
+// Regions of a known op run any number of times: a release in them is wrong.
+// CHECK-DAG: error[FIS302] %often is released twice
+func.func @released_in_a_parallel_loop(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %often = memref.alloc() : memref<4xf32>
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    memref.dealloc %often : memref<4xf32>
+  }
+  return
+}
