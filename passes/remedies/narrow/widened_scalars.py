@@ -204,7 +204,9 @@ class ScalarWidener:
         whole = (arith.addi if op.name == "arith.addui_extended" else arith.muli)(left, right)
         rest = arith.shrui(whole, word(bits))
         boolean = self._is_boolean(op.results[1].type)
-        return wrapped(whole, bits), arith.trunci(op.results[1].type, rest) if boolean else wrapped(rest, bits)
+        return wrapped(whole, bits), arith.trunci(op.results[1].type, rest) if boolean else wrapped(
+            rest, bits
+        )
 
     def _float(self, op: ir.Operation, operands: list[ir.Value], narrow: NarrowType) -> ir.Value:
         if op.name in _CLOSED_FLOAT:

@@ -206,7 +206,9 @@ def test_both_halves_of_i8_products_agree_on_every_pair(name, result):
     whole = a.astype(np.int32) * b.astype(np.int32)
     right = (whole if result == "low" else whole >> 8).astype(np.int8)
     body = f"%low, %high = arith.{name} %a, %b : i8\n%r = arith.addi %{result}, %zero : i8"
-    got = widened(f"%zero = arith.constant 0 : i8\n{body}", ["i8", "i8"], "i8", [v.astype(np.int32) for v in PAIRS])
+    got = widened(
+        f"%zero = arith.constant 0 : i8\n{body}", ["i8", "i8"], "i8", [v.astype(np.int32) for v in PAIRS]
+    )
     np.testing.assert_array_equal(got, right.astype(np.int32))
 
 
