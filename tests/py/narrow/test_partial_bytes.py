@@ -149,7 +149,11 @@ def test_stock_refuses_it_and_the_numbers_are_right(tmp_path, name, backend):
     stock = fissile.compile(source, vmfb, flags, repair="off", check=False)
     assert not stock.output and any(f.stops for f in stock.findings)
     report = fissile.compile(source, vmfb, flags, check=False)
-    assert report.output and {f.severity for f in report.findings} <= {Severity.REPAIRED, Severity.WARNING, Severity.NOTE}
+    assert report.output and {f.severity for f in report.findings} <= {
+        Severity.REPAIRED,
+        Severity.WARNING,
+        Severity.NOTE,
+    }
     np.testing.assert_array_equal(run(vmfb, operands, DRIVERS[backend])[0], right)
 
 
