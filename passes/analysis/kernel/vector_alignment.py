@@ -173,7 +173,7 @@ def residues(index: ir.Value, modulus: int, depth: int = 0) -> set[int]:
     if op.name in _BITWISE and modulus & (modulus - 1) == 0:
         left, right = (f() for f in of)
         return {_BITWISE[op.name](a, b) for a in left for b in right}
-    if op.name in _REMAINDERS and _is_multiple(op.operands[1], modulus):
+    if op.name in _REMAINDERS and is_multiple(op.operands[1], modulus):
         return of[0]()
     if op.name == "affine.linearize_index":
         return _of_linear([f() for f in of], op, modulus)
@@ -192,7 +192,7 @@ def residues(index: ir.Value, modulus: int, depth: int = 0) -> set[int]:
     return anything
 
 
-def _is_multiple(value: ir.Value, modulus: int) -> bool:
+def is_multiple(value: ir.Value, modulus: int) -> bool:
     """Whether ``value`` is a constant multiple of ``modulus``."""
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.operation.name != "arith.constant":

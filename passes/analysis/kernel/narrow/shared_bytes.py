@@ -13,6 +13,7 @@ from iree.compiler import ir
 from fissile.dialect.operands import operands_named
 from fissile.passes.iree import ops as iree_ops
 
+from ..vector_alignment import is_multiple
 from .byte_alignment import BYTE_BITS, below_a_byte, type_name
 
 _IDS = ("gpu.thread_id", "gpu.lane_id", "gpu.block_id", iree_ops.HAL_INTERFACE_WORKGROUP_ID)
@@ -148,7 +149,7 @@ def _varies(value: ir.Value, modulus: int, depth: int = 0) -> bool:
     if op.name == "affine.apply":
         return _of_expression(op, [of(v) for v in op.operands], modulus)
     if op.name == "arith.muli":
-        return not any(_is_multiple(v, modulus) for v in op.operands) and any(map(of, op.operands))
+        return not any(is_multiple(v, modulus) for v in op.operands) and any(map(of, op.operands))
     if op.name == "affine.linearize_index":
         return _of_linear(op, of, modulus)
     if op.name == "affine.delinearize_index":
@@ -174,13 +175,6 @@ def _varies_at_all(value: ir.Value, depth: int) -> bool:
         return not isinstance(owner, ir.Block) or owner.owner.operation.name == "scf.forall"
     op = owner.operation
     return op.name in _IDS or any(_varies_at_all(v, depth + 1) for v in op.operands if _is_index(v))
-
-
-def _is_multiple(value: ir.Value, modulus: int) -> bool:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.operation.name != "arith.constant":
-        return False
-    return ir.IntegerAttr(owner.operation.attributes["value"]).value % modulus == 0
 
 
 def _of_linear(op: ir.Operation, of, modulus: int) -> bool:
