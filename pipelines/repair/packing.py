@@ -45,6 +45,7 @@ UNLOWERED = codes_of(lambda one: one.lacks_code)
 """How code generation fails of an element type that it does not know."""
 ATTENTION_APART = "fissile-decompose-attention"
 MOVEMENT_APART = "fissile-decompose-movement"
+APART = (QUANTISATION_AS_GENERICS, ATTENTION_APART, MOVEMENT_APART)
 """They come before: what has narrow elements inside is packed as any other op, and no SPIR-V target takes one of these ops whole."""
 
 
@@ -107,11 +108,7 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
     packed = origin.clone()
     found: list[Finding] = []
     # Indices are those of the module as it is: nothing is rewritten before.
-    before = (
-        ()
-        if narrow.ops or narrow.types == (PACKED_BOOLEAN,)
-        else (QUANTISATION_AS_GENERICS, ATTENTION_APART, MOVEMENT_APART)
-    )
+    before = () if narrow.ops or narrow.types == (PACKED_BOOLEAN,) else APART
     try:
         passes = ",".join((*before, narrow.pass_text, "fissile-lower-boundaries,canonicalize,cse"))
         done = contained(

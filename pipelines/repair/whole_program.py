@@ -30,6 +30,7 @@ from fissile.passes.checks.refusals.loops import (
     check_updated_globals,
     check_while_operands,
 )
+from fissile.passes.definition import PassFailed
 from fissile.passes.iree.messages import (
     CALL_TYPES_DIFFER,
     CIRCULAR_PARTITION,
@@ -65,16 +66,19 @@ from ..phase_pipeline import PhaseHook
 from ..probe.diagnostics import quoted
 from ..session import Module, PhaseFailed, phase_index
 from .failures import Failure
+from .packing import APART
 
 
 @dataclass(frozen=True)
 class Rewrite:
-    """``remedy``, on the output of ``phase``, for what ``refused`` says of IREE's answer; ``find`` has what it would change."""
+    """``remedy``, on the output of ``phase``, for what ``refused`` says of IREE's answer; ``find`` has what it would change. Passes
+    ``before`` it make ops that it takes."""
 
     remedy: Remedy
     phase: str
     refused: Callable[[PhaseFailed], bool]
     find: Callable[[ir.Operation], list[Finding]]
+    before: tuple[str, ...] = ()
 
     def hook(self, message: str) -> PhaseHook:
         """Runs the remedy and reports what it repairs; ``message`` is IREE's message about it."""
@@ -89,7 +93,8 @@ class Rewrite:
                 for finding in self.find(module.op)
             ]
             if found:
-                run_pipeline(f"builtin.module({self.remedy})", module.op, report=found.append)
+                passes = ",".join((*self.before, str(self.remedy)))
+                run_pipeline(f"builtin.module({passes})", module.op, report=found.append)
             return found
 
         return PhaseHook(self.phase, str(self.remedy), act)
@@ -118,6 +123,7 @@ REWRITES = (
             BOUNDARIES_PLACED_AT,
             _says(pattern),
             lambda module: check_partial_bytes(partial_bytes(module)),
+            APART,
         )
         for pattern in (PARTIAL_BYTES, PARTIAL_ROWS)
     ),
@@ -196,4 +202,7 @@ def would_rewrite(run: CompileRun, rewrite: Rewrite, failure: Failure | None) ->
     except PhaseFailed:
         return []  # it fails before (an unknown target): nothing that this is for is to blame
     assert failure is not None
-    return list(rewrite.hook(failure.message).act(module))
+    try:
+        return list(rewrite.hook(failure.message).act(module))
+    except PassFailed:
+        return []  # of an op that the remedy does not take

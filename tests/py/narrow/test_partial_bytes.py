@@ -252,3 +252,71 @@ def test_bits_that_are_not_in_the_program():
         )
         assert constant_bits(ir.Attribute.parse("dense<1> : tensor<3xi8>"), NARROW_TYPES["i8"]) is None
         assert constant_bits(None, NARROW_TYPES["i4"]) is None
+
+
+PACKED = """
+func.func @main(%x: tensor<3x7xi8>) -> tensor<7x1x3xi8> {
+  %e = tensor.empty() : tensor<3x7xi4>
+  %q = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<3x7xi8>) outs(%e : tensor<3x7xi4>) {
+  ^bb0(%in: i8, %out: i4):
+    %t = arith.trunci %in : i8 to i4
+    linalg.yield %t : i4
+  } -> tensor<3x7xi4>
+  %kept = util.optimization_barrier %q : tensor<3x7xi4>
+  %z = arith.constant 0 : i4
+  %room = tensor.empty() : tensor<7x1x3xi4>
+  %p = linalg.pack %kept padding_value(%z : i4) outer_dims_perm = [1, 0] inner_dims_pos = [0] inner_tiles = [3] into %room
+      : tensor<3x7xi4> -> tensor<7x1x3xi4>
+  %o = tensor.empty() : tensor<7x1x3xi8>
+  %r = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>],
+      iterator_types = ["parallel", "parallel", "parallel"]} ins(%p : tensor<7x1x3xi4>) outs(%o : tensor<7x1x3xi8>) {
+  ^bb0(%in: i4, %out: i8):
+    %t = arith.extsi %in : i4 to i8
+    linalg.yield %t : i8
+  } -> tensor<7x1x3xi8>
+  return %r : tensor<7x1x3xi8>
+}
+"""
+
+
+def test_an_op_that_has_no_form_of_32_bits_is_taken_apart_first(tmp_path):
+    source, vmfb = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(PACKED)
+    report = fissile.compile(source, vmfb, flags_for(find_target("llvm-cpu")))
+    assert [f.code for f in report.findings] == ["FIS223"]
+    x = RNG.integers(-128, 128, (3, 7)).astype(np.int8)
+    right = wrapped(x.astype(np.int64)).astype(np.int8).T.reshape(7, 1, 3)
+    np.testing.assert_array_equal(run(vmfb, [x], "local-task")[0], right)
+
+
+def test_what_a_loop_carries_is_refused_with_the_reason(tmp_path):
+    source = tmp_path / "in.mlir"
+    body = generic(
+        "g",
+        [("%acc", "tensor<3x7xi4>", SAME)],
+        "tensor<3x7xi4>",
+        "    %t = arith.addi %a0, %a0 : i4\n    linalg.yield %t : i4\n",
+    )
+    source.write_text(
+        "func.func @main(%x: tensor<3x7xi8>, %n: index) -> tensor<3x7xi8> {\n"
+        "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n"
+        + generic(
+            "f",
+            [("%x", "tensor<3x7xi8>", SAME)],
+            "tensor<3x7xi4>",
+            "    %t = arith.trunci %a0 : i8 to i4\n    linalg.yield %t : i4\n",
+        )
+        + "  %q = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %f) -> tensor<3x7xi4> {\n"
+        + body
+        + "  scf.yield %g : tensor<3x7xi4>\n  }\n"
+        + generic(
+            "r",
+            [("%q", "tensor<3x7xi4>", SAME)],
+            "tensor<3x7xi8>",
+            "    %t = arith.extsi %a0 : i4 to i8\n    linalg.yield %t : i8\n",
+        )
+        + "  return %r : tensor<3x7xi8>\n}\n"
+    )
+    report = fissile.compile(source, tmp_path / "out.vmfb", flags_for(find_target("llvm-cpu")), check=False)
+    assert [(f.code, f.stops) for f in report.findings] == [("FIS223", True)]
