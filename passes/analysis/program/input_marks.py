@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from iree.compiler import ir
 
+from fissile.dialect import BUDGET
 from fissile.dialect.attributes import text_of
 from fissile.finding import Finding
 from fissile.passes.containment import contained
@@ -57,6 +58,7 @@ _OTHERS = (iree_ops.LINALG_EXT_OPS, "linalg.", "memref.", "tensor.", "torch.", "
 """Dialects of which an op may access a tensor by an index as well."""
 _OPERATOR = "torch.operator"
 _OWN = "fissile."
+_ENTRIES = ("func.func", iree_ops.UTIL_FUNC)
 
 
 def _marked_ops(module: ir.Operation) -> tuple[bool, bool, bool, bool]:
@@ -70,7 +72,13 @@ def _marked_ops(module: ir.Operation) -> tuple[bool, bool, bool, bool]:
         indexed = indexed or name in INDEXED
         others = others or name.startswith(_OTHERS)
         functions = functions or _is_function(op, name)
-        owned = owned or any(one.startswith(_OWN) for one in op.attributes)
+        # Of other ops only the one name is looked for: a look at all costs as much as the rest of the walk.
+        owned = (
+            owned
+            or BUDGET in op.attributes
+            or name in _ENTRIES
+            and any(n.startswith(_OWN) for n in op.attributes)
+        )
         return ir.WalkResult.ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)
