@@ -16,6 +16,7 @@ from fissile.passes.iree import ops as iree_ops
 from ..bounds.value_names import declared_names
 from ..imports.stablehlo_ops import INDEXED
 from ..memory.budgets import write_budgets
+from .private_calls import FUNCTIONS as _ENTRIES
 from .stable_sorts import is_marked_stable
 
 
@@ -58,7 +59,6 @@ _OTHERS = (iree_ops.LINALG_EXT_OPS, "linalg.", "memref.", "tensor.", "torch.", "
 """Dialects of which an op may access a tensor by an index as well."""
 _OPERATOR = "torch.operator"
 _OWN = "fissile."
-_ENTRIES = ("func.func", iree_ops.UTIL_FUNC)
 
 
 def _marked_ops(module: ir.Operation) -> tuple[bool, bool, bool, bool]:
