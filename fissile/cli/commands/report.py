@@ -16,6 +16,7 @@ def run(args: argparse.Namespace) -> int:
     from jinja2 import UndefinedError
 
     from fissile.cli.report_output import write_page
+    from fissile.pipelines.report.json_document import SCHEMA
 
     if Path(args.results).exists() and not Path(args.results).is_file():  # a device or a pipe may have no end
         raise UsageError(f"not a file: {args.results}")
@@ -30,6 +31,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         document = json.loads(text)
         Report.from_json(document)
+        if document.get("schema") != SCHEMA:
+            raise ValueError("a report of another schema")
     except (UsageError, ValueError, RecursionError):
         raise _no_report(args.results) from None
     try:

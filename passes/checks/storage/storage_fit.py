@@ -176,12 +176,18 @@ def _refuted(judged: Judged) -> Finding:
     )
 
 
+def _then(judged: Judged) -> str:
+    """What becomes of a call that nothing ends."""
+    stated = judged.obligation.kind == "fissile.require"
+    return "goes on as if it held" if stated else "reads or writes past its storage"
+
+
 def _unknown(judged: Judged, asserted: bool) -> Finding:
     verdict = judged.decision.verdict
     notes = (
         ["checked at run time: a call that violates it returns FAILED_PRECONDITION with this message"]
         if asserted
-        else ["not checked at run time: a call that violates it reads or writes past its storage"]
+        else [f"not checked at run time: a call that violates it {_then(judged)}"]
     )
     if judged.example:
         notes.append(f"it does not hold, for example, where {judged.example}")

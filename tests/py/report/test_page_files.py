@@ -129,3 +129,11 @@ def test_bytes_over_time_are_printed_only_where_asked_for():
     report = Report("check", facts={"targets": [{"name": "gfx942", "memory": [{"peak": 9}]}], "contract": {}})
     assert _without_memory(report).facts == {"targets": [{"name": "gfx942"}], "contract": {}}
     assert _without_memory(Report("check")).facts == {}
+
+
+def test_a_report_of_another_schema_is_refused(tmp_path):
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps({**compile_document(), "schema": 2}))
+    with pytest.raises(UsageError, match="is not a report of this fissile"):
+        report.run(argparse.Namespace(results=str(file), output=None))
+    assert not (tmp_path / "report.html").exists()

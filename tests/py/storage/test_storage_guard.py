@@ -119,6 +119,23 @@ def test_asserts_that_an_option_strips_are_told_and_not_made(session):
     assert not result.findings
 
 
+def test_a_precondition_that_nothing_checks_is_no_overrun(session):
+    _, result, _ = guarded(session, REQUIRED_N, asserts_stripped=True)
+    [found] = [f for f in result.findings if f.code == "FIS202"]
+    assert "not checked at run time: a call that violates it goes on as if it held" in found.notes
+
+
+REQUIRED_N = """
+func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c3 = arith.constant 3 : index
+  %ok = arith.cmpi ult, %n, %c3 : index
+  "fissile.require"(%ok) {message = "n is below 3"} : (i1) -> ()
+  %r = math.sqrt %x : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+"""
+
+
 @pytest.mark.parametrize(
     ("flags", "strips"),
     [
