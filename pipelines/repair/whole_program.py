@@ -128,7 +128,7 @@ REWRITES = (
         for pattern in (PARTIAL_BYTES, PARTIAL_ROWS)
     ),
     Rewrite(
-        HideStoredValues(),
+        HideStoredValues(branches=True),
         DISPATCHES_OUTLINED_AT,
         _says(WAITS_FOR_ITSELF),
         lambda module: check_updated_globals(updated_in_loops(module)),

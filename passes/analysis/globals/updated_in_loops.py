@@ -54,3 +54,10 @@ def _loads_behind(value: ir.Value) -> Iterator[str]:
         if owner.operation.name == iree_ops.UTIL_GLOBAL_LOAD:
             yield text_of(owner.operation, "global")
         pending += owner.operation.operands
+        if owner.name == "scf.if":
+            ends = (
+                block.operations[len(block.operations) - 1]
+                for region in owner.operation.regions
+                for block in region.blocks
+            )
+            pending += (value for end in ends for value in end.operands)

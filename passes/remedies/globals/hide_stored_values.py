@@ -33,6 +33,7 @@ class HideStoredValues(Remedy):
     globals: tuple[str, ...] = option(
         (), "The names of the globals; without it, all that hold a tensor and change"
     )
+    branches: bool = option(False, "Put one before what branches yield to a store, too")
 
     name: ClassVar[str] = "fissile-hide-stored-values"
     cures: ClassVar[tuple[str, ...]] = ("FIS184", "FIS224")
@@ -58,4 +59,4 @@ class HideStoredValues(Remedy):
         for function in (one.operation for one in op.regions[0].blocks[0] if one.operation.name in FUNCTIONS):
             for store in ops_on_host(function):
                 if store.name == iree_ops.UTIL_GLOBAL_STORE and text_of(store, "global") in names:
-                    hide_operand(store)
+                    hide_operand(store, branches=self.branches)

@@ -53,6 +53,13 @@ BRANCH = (
     + update()
     + "    }\n  }\n"
 )
+YIELDED = (
+    "  scf.for %i = %c0 to %n step %c1 {\n    %odd = arith.remui %i, %c2 : index\n    %p = arith.cmpi eq, %odd, %c0 : index\n"
+    "    %old = util.global.load @cache : tensor<4x4xf32>\n    %s = scf.if %p -> tensor<4x4xf32> {\n"
+    "      %new = tensor.insert_slice %row into %old[%i, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<4x4xf32>\n"
+    "      scf.yield %new : tensor<4x4xf32>\n    } else {\n      scf.yield %old : tensor<4x4xf32>\n    }\n"
+    "    util.global.store %s, @cache : tensor<4x4xf32>\n  }\n"
+)
 NESTED = (
     "  %one = arith.constant dense<1.0> : tensor<1x1xf32>\n  scf.for %i = %c0 to %n step %c1 {\n  scf.for %j = %c0 to %n step %c1 {\n"
     + update(column="%j", width=1, value="%one")
@@ -72,6 +79,7 @@ PROGRAMS = {
     ),
     "while": (GLOBAL + HEAD + WHILE + END, rows(0, 1, 2)),
     "branch": (GLOBAL + HEAD + BRANCH + END, rows(0, 2)),
+    "yielded": (GLOBAL + HEAD + YIELDED + END, rows(0, 2)),
     "nested": (GLOBAL + HEAD + NESTED + END, columns()),
     "call": (
         GLOBAL
