@@ -12,10 +12,10 @@ from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.unread_borders import unread_borders
 from fissile.passes.analysis.globals.evaluated import evaluated_values
 from fissile.passes.analysis.globals.updated_in_loops import updated_in_loops
+from fissile.passes.analysis.layout.partial_bytes import partial_bytes
 from fissile.passes.analysis.loops.loop_inits import passed_on, shared_inits
 from fissile.passes.analysis.loops.result_sizes import unsized
 from fissile.passes.analysis.loops.while_operands import untaken_operands
-from fissile.passes.analysis.memory.partial_bytes import partial_bytes
 from fissile.passes.analysis.program.private_calls import kept_apart
 from fissile.passes.checks.refusals.before_dispatches import (
     check_evaluated,

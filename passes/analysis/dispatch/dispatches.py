@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
+from fissile.dialect.budgets import budget_in
 from fissile.dialect.operands import operand
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.attributes import TargetFacts, read_target, translation_of
 
-from ..memory.budgets import budget_in
 from .provenance import place_of, tags_in, tags_of
 
 BINDING_ALIGNMENT = 64

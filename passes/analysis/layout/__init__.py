@@ -1,1 +1,1 @@
-"""In which order ops read their operands, and which orders IREE's vectoriser knows."""
+"""How tensors lie in memory: in which order ops read their operands, which orders IREE's vectoriser knows, and what fills whole bytes."""

@@ -9,13 +9,13 @@ from iree.compiler import ir
 
 from fissile.dialect import BUDGET
 from fissile.dialect.attributes import text_of
+from fissile.dialect.budgets import write_budgets
 from fissile.finding import Finding
 from fissile.passes.containment import contained
 from fissile.passes.iree import ops as iree_ops
 
 from ..bounds.value_names import declared_names
 from ..imports.stablehlo_ops import INDEXED
-from ..memory.budgets import write_budgets
 from .private_calls import FUNCTIONS as _ENTRIES
 from .stable_sorts import is_marked_stable
 

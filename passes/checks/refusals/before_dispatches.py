@@ -13,7 +13,7 @@ from fissile.dialect import place_of
 from fissile.finding import Finding, Help, Place, ordered
 from fissile.passes.analysis.dispatch.unread_borders import UnreadBorder
 from fissile.passes.analysis.globals.evaluated import Evaluated
-from fissile.passes.analysis.memory.partial_bytes import PartialBytes
+from fissile.passes.analysis.layout.partial_bytes import PartialBytes
 
 from ..dispatch_places import labelled
 

@@ -10,7 +10,7 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.narrow_types import NarrowSet
-from fissile.passes.analysis.memory.partial_bytes import partial_bytes
+from fissile.passes.analysis.layout.partial_bytes import partial_bytes
 from fissile.passes.definition import register_pass
 
 from ..remedy import Exactness, Remedy

@@ -16,7 +16,7 @@ from fissile.passes.analysis.dispatch.narrow_types import (
     NarrowType,
 )
 from fissile.passes.analysis.dispatch.structure import structure_of
-from fissile.passes.analysis.memory.partial_bytes import is_partial
+from fissile.passes.analysis.layout.partial_bytes import is_partial
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree import ops as iree_ops
 

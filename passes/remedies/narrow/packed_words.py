@@ -17,7 +17,7 @@ from iree.compiler.dialects import arith, iree_tensor_ext, tensor
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.attributes import attribute
 from fissile.passes.analysis.dispatch.narrow_types import WORD_BITS, NarrowType
-from fissile.passes.analysis.memory.partial_bytes import is_partial
+from fissile.passes.analysis.layout.partial_bytes import is_partial
 
 from ..fusion.lower_boundaries import dynamic_sizes
 from ..generic_ops import build_generic

@@ -8,10 +8,10 @@ from built import run
 from iree.compiler import ir
 
 import fissile
+from fissile.dialect.budgets import budget_in, write_budgets
 from fissile.effect import Effect
 from fissile.finding import Severity
 from fissile.passes.analysis.dispatch.provenance import places_in
-from fissile.passes.analysis.memory.budgets import budget_in, write_budgets
 from fissile.passes.iree.targets import flags_for
 from fissile.target import find_target
 

@@ -10,7 +10,7 @@ from iree.compiler import ir
 import fissile
 from fissile.finding import Severity
 from fissile.passes.analysis.dispatch.narrow_types import NARROW_TYPES
-from fissile.passes.analysis.memory.partial_bytes import is_partial, partial_bytes
+from fissile.passes.analysis.layout.partial_bytes import is_partial, partial_bytes
 from fissile.passes.iree.targets import flags_for
 from fissile.passes.remedies.narrow.constant_bits import constant_bits
 from fissile.target import find_target

@@ -10,11 +10,12 @@ import re
 
 from iree.compiler import ir
 
-from fissile.dialect import BUDGET, place_of
-from fissile.dialect.places import BUDGET_FILE
-from fissile.dialect.verify import budget_complaints
 from fissile.errors import closest
 from fissile.finding import Finding
+
+from .ops import BUDGET
+from .places import BUDGET_FILE, place_of
+from .verify import budget_complaints
 
 _PREFIX = "fissile."
 _WRITTEN = re.compile(rf'"{BUDGET_FILE}":(\d+):1\b')
