@@ -89,7 +89,8 @@ FORMS = {
 
 def drawn(element: str, shape, index, dim: int):
     kind = ELEMENTS[element]
-    whole = RNG.integers(-4, 5, shape).astype(kind), RNG.integers(-4, 5, index).astype(kind)
+    low, high = (0, 256) if element == "ui8" else (-4, 5)
+    whole = RNG.integers(low, high, shape).astype(kind), RNG.integers(low, high, index).astype(kind)
     # No element twice: what a plain scatter leaves there is not said.
     order = np.argsort(
         RNG.random([*index[:dim], shape[dim], *index[dim + 1 :]] if dim >= 0 else [*index[:-1], shape[-1]]),

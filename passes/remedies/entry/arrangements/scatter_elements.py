@@ -23,6 +23,7 @@ _VALUE, _VALUE_REDUCE, _REDUCE, _TWO = (
 )
 _OPERANDS = {"aten.scatter.src": 4, "aten.scatter_add": 4, _VALUE: 4, _TWO: 6, _REDUCE: 5, _VALUE_REDUCE: 5}
 """Op -> how many operands it has: a tensor, a dimension, an index, what is written, and how it is reduced."""
+_ELEMENTS = (*FLOATS, *INTEGERS, "si8", "ui8", "si16", "i1")
 _KINDS = {"add": "sum", "multiply": "prod"}
 
 
@@ -56,7 +57,7 @@ class ScatterElements(FrontEndRemedy):
         value, index = TensorType.of(op.operands[0]), TensorType.of(op.operands[2])
         if value is None or index is None or len(index.shape) != len(value.shape):
             return False
-        if index.element not in INDICES or value.element not in (*FLOATS, *INTEGERS, "i1"):
+        if index.element not in INDICES or value.element not in _ELEMENTS:
             return False
         dim = torch.integer_of(op.operands[1])
         if dim is None or axis_of(op.operands[1], max(1, len(value.shape))) is None:
