@@ -169,7 +169,17 @@ def rewritten(module: Module, message: str, flags: Sequence[str] = ()) -> tuple[
     if found:
         # What they write may add as well.
         run_pipeline(f"builtin.module({_WIDENING})", module.op, report=lambda _finding: None)
-    return tuple(finding.with_(stock=quoted(message)) for finding in found)
+    return tuple(finding.with_(stock=quoted(message)) for finding in _one_for_each_op(found))
+
+
+def _one_for_each_op(found: Sequence[Finding]) -> list[Finding]:
+    """``found``: an op that several remedies rewrite, the next what the one before wrote, is one finding with what each did."""
+    groups: dict[tuple, Finding] = {}
+    for finding in found:
+        key = (finding.code, finding.message, finding.places)
+        first = groups.get(key)
+        groups[key] = first.with_(helps=(*first.helps, *finding.helps)) if first else finding
+    return list(groups.values())
 
 
 def _keeps_doubles(flags: Sequence[str]) -> bool:

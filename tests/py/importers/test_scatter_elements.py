@@ -12,6 +12,8 @@ import fissile
 from fissile.pipelines.numerics.build import compile_stock
 
 RNG = np.random.default_rng(5)
+# Found beside: sizes and indices at run time, and a result of f64.
+BESIDE = ("FIS161", "FIS202", "FIS220")
 ELEMENTS = {
     "f32": np.float32,
     "f64": np.float64,
@@ -111,7 +113,7 @@ def test_the_last_dimension(tmp_path, form, element):
     name, (more, combine, start) = form.split()[0], FORMS[form]
     x, index, source = drawn(element, (3, 6), (3, 4), -1)
     text = program(name, more, x.shape, index.shape, element)
-    entered(tmp_path, text, f"aten.{name}", "fissile-scatter-elements", beside=("FIS202", "FIS220"))
+    entered(tmp_path, text, f"aten.{name}", "fissile-scatter-elements", beside=BESIDE)
     got = computed(tmp_path, x, index, source)
     np.testing.assert_array_equal(
         got.astype(np.float64), expected(x, index, source, -1, combine, start).astype(np.float64)
@@ -130,7 +132,7 @@ def test_a_dimension_in_the_middle_and_elements_twice(tmp_path, form):
         program(form, "", x.shape, index.shape, dim=-2),
         f"aten.{form}",
         "fissile-scatter-elements",
-        beside=("FIS202", "FIS220"),
+        beside=BESIDE,
     )
     combine = (lambda a, b: b) if form == "scatter.src" else (lambda a, b: a + b)
     np.testing.assert_allclose(
@@ -146,7 +148,7 @@ def test_a_dimension_in_the_middle_and_elements_twice(tmp_path, form):
 def test_one_number_for_all(tmp_path, name, more, element):
     x, index, source = drawn(element, (3, 6), (3, 4), -1)
     text = program(name, more, x.shape, index.shape, element, source="%v")
-    entered(tmp_path, text, f"aten.{name}", "fissile-scatter-elements", beside=("FIS202", "FIS220"))
+    entered(tmp_path, text, f"aten.{name}", "fissile-scatter-elements", beside=BESIDE)
     number = 2.5 if element == "f32" else 2
     combine = {
         "": lambda a, b: number,
@@ -164,7 +166,7 @@ def test_one_number_for_all(tmp_path, name, more, element):
 )
 def test_a_single_element(tmp_path, name, more, right):
     text = program(name, more, (), (), dim=0)
-    entered(tmp_path, text, f"aten.{name}", "fissile-scatter-elements", beside=("FIS202", "FIS220"))
+    entered(tmp_path, text, f"aten.{name}", "fissile-scatter-elements", beside=BESIDE)
     got = computed(tmp_path, np.float32(3).reshape(()), np.int64(0).reshape(()), np.float32(7).reshape(()))
     assert got.shape == () and float(got) == right
 
