@@ -6,14 +6,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 from built import CPU
-from entered_programs import computed, entered, written
+from entered_programs import compiled, computed, entered, written
 
 import fissile
 from fissile.pipelines.numerics.build import compile_stock
 
 RNG = np.random.default_rng(5)
-# Found beside: sizes and indices at run time, and a result of f64.
-BESIDE = ("FIS161", "FIS202", "FIS220")
+# Found beside: sizes and indices at run time, a result of f64, and extremes of unsigned bytes.
+BESIDE = ("FIS161", "FIS165", "FIS202", "FIS220")
 ELEMENTS = {
     "f32": np.float32,
     "f64": np.float64,
@@ -107,7 +107,7 @@ def drawn(element: str, shape, index, dim: int):
 
 @pytest.mark.parametrize(
     ("form", "element"),
-    [(f, e) for f in FORMS for e in ELEMENTS if (f, e) != ("scatter_reduce.two amax", "ui8")],
+    [(form, element) for form in FORMS for element in ELEMENTS],
 )
 def test_the_last_dimension(tmp_path, form, element):
     name, (more, combine, start) = form.split()[0], FORMS[form]
@@ -137,6 +137,22 @@ def test_a_dimension_in_the_middle_and_elements_twice(tmp_path, form):
     combine = (lambda a, b: b) if form == "scatter.src" else (lambda a, b: a + b)
     np.testing.assert_allclose(
         computed(tmp_path, x, index, source), expected(x, index, source, 1, combine), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("kind", ("amax", "amin"))
+def test_the_extremes_of_unsigned_bytes(tmp_path, kind):
+    """Stock builds it, and compares 200 as -56."""
+    x, index, source = drawn("ui8", (3, 6), (3, 4), 1)
+    text = program("scatter_reduce.two", "%amax %yes", x.shape, index.shape, "ui8", dim=1)
+    text = text.replace('torch.constant.str "amax"', f'torch.constant.str "{kind}"')
+    status, findings = compiled(tmp_path, text)
+    repaired = [one for one in findings if one["severity"] == "repaired"]
+    assert status == 0 and [one["code"] for one in repaired] == ["FIS165"], findings
+    (tmp_path / "entered.mlir").write_text(text)
+    got = computed(tmp_path, x, index, source)
+    np.testing.assert_array_equal(
+        got.view(np.uint8), expected(x, index, source, 1, max if kind == "amax" else min)
     )
 
 

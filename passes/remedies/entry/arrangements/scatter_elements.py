@@ -69,7 +69,7 @@ class ScatterElements(FrontEndRemedy):
             return False
         if name in (_REDUCE, _VALUE_REDUCE):
             return torch.string_of(op.operands[4]) in _KINDS and value.element != "i1"
-        # IREE compares unsigned bytes as signed ones.
+        # `fissile-widen-unsigned` goes before: IREE compares unsigned bytes as signed ones.
         if name == _TWO and value.element == "ui8" and torch.string_of(op.operands[4]) in ("amax", "amin"):
             return False
         return dim < 0 or not value.shape

@@ -30,6 +30,8 @@ _COMPARED = tuple(
     f"aten.{name}.{form}" for name in ("eq", "ge", "gt", "le", "lt", "ne") for form in ("Scalar", "Tensor")
 )
 """Wrong only where the other operand has another type, a number that is no integer among them."""
+_SCATTERS, _EXTREMES = "aten.scatter_reduce.two", ("amax", "amin")
+"""Wrong where the greatest or the least is kept."""
 _LIST = "torch.prim.ListConstruct"
 _UNSIGNED, _WIDE = "ui8", "si32"
 _CASTS = ("aten._to_copy", "aten.to.dtype", "onnx.Cast", "onnx.CastLike", "prims.convert_element_type")
@@ -51,7 +53,7 @@ class WidenUnsigned(FrontEndRemedy):
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS165")
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "converts unsigned 8-bit operands of PyTorch's divisions, sums, products, sorts and mixed arithmetic, and of ONNX's `Abs`, `Clip`, `Div`, `MaxPool` and `Mod`, to 32 bits, and floats to unsigned bytes by way of 32 bits (in the input)"
+        "converts unsigned 8-bit operands of PyTorch's divisions, sums, products, sorts, scattered extremes and mixed arithmetic, and of ONNX's `Abs`, `Clip`, `Div`, `MaxPool` and `Mod`, to 32 bits, and floats to unsigned bytes by way of 32 bits (in the input)"
     )
     repairs: ClassVar[str] = (
         "`image / 255` of bytes, and other arithmetic of uint8, which IREE computes with signed numbers: wrong on every target (FIS165)"
@@ -66,6 +68,8 @@ class WidenUnsigned(FrontEndRemedy):
             return _makes_bytes(op) or _makes_complex(op)
         if name in _COMPARED:
             return len(op.operands) == 2 and _compares_types(*op.operands)
+        if name == _SCATTERS and op.results and len(op.operands) > 4:
+            return torch.string_of(op.operands[4]) in _EXTREMES and _is_unsigned(op.results[0])
         if name not in _ALWAYS and name not in _MIXED or not op.results:
             return False
         made = torch.TensorType.of(op.results[0])

@@ -58,3 +58,17 @@ func.func @silent_casts(%x: !torch.vtensor<[5],f32>, %y: !torch.vtensor<[5],ui8>
   %s = torch.operator "onnx.Cast"(%y) {torch.onnx.to = 1 : si64} : (!torch.vtensor<[5],ui8>) -> !torch.vtensor<[5],f32>
   return %r, %s : !torch.vtensor<[5],si8>, !torch.vtensor<[5],f32>
 }
+
+// The greatest of what is scattered is compared; a sum is the same with and without a sign.
+// CHECK-LABEL: func.func @scattered
+// CHECK:         torch.aten.scatter_reduce.two {{.*}} -> !torch.vtensor<[4],si32>
+// CHECK:         torch.aten.scatter_reduce.two {{.*}} -> !torch.vtensor<[4],ui8>
+func.func @scattered(%x: !torch.vtensor<[4],ui8>, %i: !torch.vtensor<[4],si64>) -> (!torch.vtensor<[4],ui8>, !torch.vtensor<[4],ui8>) {
+  %zero = torch.constant.int 0
+  %yes = torch.constant.bool true
+  %most = torch.constant.str "amax"
+  %sum = torch.constant.str "sum"
+  %m = torch.aten.scatter_reduce.two %x, %zero, %i, %x, %most, %yes : !torch.vtensor<[4],ui8>, !torch.int, !torch.vtensor<[4],si64>, !torch.vtensor<[4],ui8>, !torch.str, !torch.bool -> !torch.vtensor<[4],ui8>
+  %s = torch.aten.scatter_reduce.two %x, %zero, %i, %x, %sum, %yes : !torch.vtensor<[4],ui8>, !torch.int, !torch.vtensor<[4],si64>, !torch.vtensor<[4],ui8>, !torch.str, !torch.bool -> !torch.vtensor<[4],ui8>
+  return %m, %s : !torch.vtensor<[4],ui8>, !torch.vtensor<[4],ui8>
+}
