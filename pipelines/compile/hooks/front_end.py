@@ -95,6 +95,7 @@ REMEDIES = (
     "fissile-transform-by-tables",
     "fissile-use-signless-ops",
     "fissile-index-merged-dims",
+    "fissile-count-indices",
     "fissile-scatter-elements",
     "fissile-scatter-slices",
     "fissile-select-ordered",

@@ -54,6 +54,7 @@ _PARTS = (
     (b"onnx.RotaryEmbedding", "fissile-turn-heads", "the order of the heads"),
     (b"f8E", "fissile-saturate-casts", "the saturation"),
     (b"aten.rms_norm", "fissile-write-epsilons", "the default epsilon"),
+    (b"aten.select_scatter", "fissile-count-indices", "the size, of an index that counts from the end"),
     (b"aten.roll", "fissile-wrap-rolls", "the remainder of the shift and the size"),
     (b"max_unpool", "fissile-scatter-maxima", "numbers outside of the windows that it assumes"),
     (b"onnx.MaxUnpool", "fissile-scatter-maxima", "numbers of the other channels"),
