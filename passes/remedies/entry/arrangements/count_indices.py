@@ -40,11 +40,7 @@ class CountIndices(FrontEndRemedy):
         if torch.front_end_name(op) != "aten.select_scatter" or len(op.operands) != 4 or len(op.results) != 1:
             return False
         x, index = TensorType.of(op.operands[0]), torch.integer_of(op.operands[3])
-        return (
-            x is not None
-            and axis_of(op.operands[2], len(x.shape)) is not None
-            and index in (None, -1)
-        )
+        return x is not None and axis_of(op.operands[2], len(x.shape)) is not None and index in (None, -1)
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         x, part, dim, index = op.operands

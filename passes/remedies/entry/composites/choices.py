@@ -130,17 +130,6 @@ def _is_measured(op: ir.Operation) -> bool:
     return known and None not in (*value.shape[2:], *made.shape[2:])
 
 
-def _sorted(op: ir.Operation) -> list[Tensor]:
-    value, _stable, dim, descending = op.operands
-    results = [one.type for one in op.results]
-    made = ir.Operation.create("torch.aten.sort", results=results, operands=[value, dim, descending])
-    return [Tensor(one) for one in made.results]
-
-
-def _need_not_be_stable(op: ir.Operation) -> bool:
-    return torch.boolean_of(op.operands[1]) is False and len(op.results) == 2
-
-
 CHOICES = {
     "aten.fmax": Composite(2, _larger, _are_alike),
     "aten.fmin": Composite(2, _smaller, _are_alike),
@@ -149,7 +138,6 @@ CHOICES = {
     "aten.lerp.Tensor": Composite(3, _between, _has_weight),
     "aten.isin.Tensor_Tensor": Composite(4, _occurs, _is_sought, floats=False),
     "aten.cross": Composite(3, _cross, _has_three, floats=False),
-    "aten.sort.stable": Composite(4, _sorted, _need_not_be_stable, floats=False),
     **{name: Composite(3, _nearest, _is_measured) for name in _SPATIAL},
 }
 """Op -> what takes its place."""

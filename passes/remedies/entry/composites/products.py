@@ -12,6 +12,9 @@ from ..tensors.values import inserted, type_of
 from ..torch_ops import TensorType, apply
 from .composite import Composite, norm, rank_of
 
+_FALLING = "aten.vander"
+"""Its powers fall, unless they are to rise."""
+
 
 def _numbers(op: ir.Operation, *at: int) -> list[float] | None:
     found = [torch.number_of(op.operands[one]) for one in at]
@@ -190,8 +193,14 @@ def _vandermonde(op: ir.Operation) -> list[Tensor]:
     powers = [x.zeros() + 1.0]
     for _ in range((count or 1) - 1):
         powers.append(powers[-1] * x)
+    if torch.front_end_name(op) == _FALLING and not torch.boolean_of(op.operands[2]):
+        powers.reverse()
     columns = [inserted(one.value, len(shape)) for one in powers]
     return [Tensor(torch.concatenated(columns, len(shape)))]
+
+
+def _is_falling(op: ir.Operation) -> bool:
+    return _is_vandermonde(op) and torch.boolean_of(op.operands[2]) is not None
 
 
 def _is_vandermonde(op: ir.Operation) -> bool:
@@ -231,5 +240,6 @@ PRODUCTS = {
     "aten.chain_matmul": Composite(1, _chain, _is_chain),
     "aten.linalg_matrix_power": Composite(2, _matrix_power, _is_power),
     "aten.linalg_vander": Composite(2, _vandermonde, _is_vandermonde),
+    _FALLING: Composite(3, _vandermonde, _is_falling),
 }
 """Op -> what takes its place."""

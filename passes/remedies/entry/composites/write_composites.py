@@ -13,18 +13,22 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType
+from .bags import BAGS
 from .choices import CHOICES
+from .layers import LAYERS
+from .orders import ORDERS
 from .products import PRODUCTS
+from .signals import SIGNALS
 from .special import SPECIAL
 from .statistics import STATISTICS
 
-_WRITTEN = {**CHOICES, **PRODUCTS, **SPECIAL, **STATISTICS}
+_WRITTEN = {**BAGS, **CHOICES, **LAYERS, **ORDERS, **PRODUCTS, **SIGNALS, **SPECIAL, **STATISTICS}
 
 
 @register_pass
 @dataclass(frozen=True)
 class WriteComposites(FrontEndRemedy):
-    """Writes products of vectors and matrices, distances, choices, statistics without NaNs, and special functions by the ops that define them.
+    """Writes products of vectors and matrices, distances, choices, statistics, sorts, layers, signals and special functions by the ops that define them.
 
     The torch dialect of IREE 3.13 has no name for them (`torch.operator "torch.aten.addmv"`), or no lowering. 16-bit floats are computed in f32,
     as PyTorch does; ranks are known, sizes may be dynamic where nothing else is noted. Run it on the program as it was imported.
@@ -33,10 +37,10 @@ class WriteComposites(FrontEndRemedy):
     name: ClassVar[str] = "fissile-write-composites"
     exactness: ClassVar[Exactness] = Exactness.ORDER
     does: ClassVar[str] = (
-        "replaces `aten.addmv`, `cdist`, `kron`, `nansum`, `std_mean`, `lgamma`, `erfc` and others with the ops that define them (in the input)"
+        "replaces `aten.addmv`, `cdist`, `kron`, `nansum`, `std_mean`, `quantile`, `embedding_bag`, `istft`, `lgamma`, `erfc` and others with the ops that define them (in the input)"
     )
     repairs: ClassVar[str] = (
-        "products of vectors, distances, statistics and special functions of PyTorch, which IREE rejects (FIS421)"
+        "products of vectors, distances, statistics, bags of embeddings, inverse transforms of signals, convolutions that keep the size with an even window, and special functions of PyTorch, which IREE rejects (FIS421)"
     )
     numbers: ClassVar[str] = "sums may be reordered; special functions to the precision of f32"
     done: ClassVar[str] = "wrote it with the ops that define it"

@@ -21,7 +21,7 @@ _ALWAYS = (
 )  # fmt: skip
 _MIXED = (
     "aten.add.Scalar", "aten.addcdiv", "aten.addcmul", "aten.bitwise_and.Tensor", "aten.bitwise_left_shift.Tensor", "aten.bitwise_or.Tensor",
-    "aten.bitwise_xor.Tensor", "aten.cat", "aten.copysign.Tensor", "aten.fmax", "aten.fmin", "aten.maximum", "aten.minimum",
+    "aten.bitwise_xor.Tensor", "aten.cat", "aten.copysign.Tensor", "aten.fmax", "aten.fmin", "aten.ldexp.Tensor", "aten.maximum", "aten.minimum",
     "aten.mul.Scalar", "aten.mul.Tensor", "aten.pow.Tensor_Tensor", "aten.remainder.Scalar", "aten.rsub.Scalar", "aten.stack", "aten.sub.Scalar",
     "aten.threshold_backward", "aten.where.ScalarOther", "aten.where.ScalarSelf", "aten.where.self",
 )  # fmt: skip
