@@ -42,3 +42,39 @@ func.func @f(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
 """,
     ),
 )
+define(
+    "FIS226",
+    "packed-constant",
+    "the numbers will be wrong: a constant has several elements in each byte",
+    "A constant of si4, ui4 or f4E2M1FN is a resource of the module whose bytes hold several elements each, as they lie in an ONNX model. MLIR has a byte "
+    "for each element of such a constant.",
+    "IREE 3.13's ONNX importer copies the bytes of an initialiser as they are. The compiler takes each for an element and reads past the last "
+    "one, or rejects the program for another reason.",
+    "fissile gives each element a byte of its own (`fissile-unpack-constants`).",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[2,4],f32>) -> !torch.vtensor<[2,4],f32> attributes {torch.onnx_meta.ir_version = 10 : si64, torch.onnx_meta.opset_version = 21 : si64} {
+  %w = torch.operator "onnx.Constant"() {torch.onnx.value = dense_resource<w> : tensor<2x4xsi4>} : () -> !torch.vtensor<[2,4],si4>
+  %f = torch.operator "onnx.Cast"(%w) {torch.onnx.to = 1 : si64} : (!torch.vtensor<[2,4],si4>) -> !torch.vtensor<[2,4],f32>
+  %r = torch.operator "onnx.Add"(%x, %f) : (!torch.vtensor<[2,4],f32>, !torch.vtensor<[2,4],f32>) -> !torch.vtensor<[2,4],f32>
+  return %r : !torch.vtensor<[2,4],f32>
+}
+{-#
+  dialect_resources: { builtin: { w: "0x0400000021436587" } }
+#-}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[2,4],f32>) -> !torch.vtensor<[2,4],f32> attributes {torch.onnx_meta.ir_version = 10 : si64, torch.onnx_meta.opset_version = 21 : si64} {
+  %w = torch.operator "onnx.Constant"() {torch.onnx.value = dense_resource<w> : tensor<2x4xsi8>} : () -> !torch.vtensor<[2,4],si8>
+  %f = torch.operator "onnx.Cast"(%w) {torch.onnx.to = 1 : si64} : (!torch.vtensor<[2,4],si8>) -> !torch.vtensor<[2,4],f32>
+  %r = torch.operator "onnx.Add"(%x, %f) : (!torch.vtensor<[2,4],f32>, !torch.vtensor<[2,4],f32>) -> !torch.vtensor<[2,4],f32>
+  return %r : !torch.vtensor<[2,4],f32>
+}
+{-#
+  dialect_resources: { builtin: { w: "0x0400000001020304050607F8" } }
+#-}
+""",
+    ),
+)

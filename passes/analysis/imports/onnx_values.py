@@ -71,7 +71,7 @@ def _elements(value: ir.Value, held: Any, size: int) -> list[bytes]:
     """The bytes of each element of a resource; none where it is no resource."""
     if not str(held).startswith("dense_resource") or not size:
         return []
-    data = _bytes_of(value.owner.operation)
+    data = bytes_of(value.owner.operation)
     whole = len(data) == _count(held.type) * size
     return [data[at : at + size] for at in range(0, len(data), size)] if whole else []
 
@@ -83,7 +83,8 @@ def _count(type_: ir.RankedTensorType) -> int:
     return count
 
 
-def _bytes_of(op: ir.Operation) -> bytes:
+def bytes_of(op: ir.Operation) -> bytes:
+    """Those of the resource that ``op``, a constant, holds; none where it holds no other."""
     with op.context, ir.Location.unknown():
         module = ir.Module.create()
         module.body.append(op.clone())

@@ -108,6 +108,12 @@ def check_crops(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     ]
 
 
+def check_packed(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS226 of each constant."""
+    message = "IREE takes each byte of a constant for an element, and several are in each"
+    return [_finding("FIS226", op, message, "packed as in the ONNX model", name) for name, op in found]
+
+
 def check_grids(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     """FIS163 of each op, with what its front end calls it."""
     return [

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..compile_run import CompileRun
 
 REMEDIES = (
+    "fissile-unpack-constants",
     "fissile-refine-sizes",
     "fissile-rename-torch-ops",
     "fissile-rearrange-tensors",
@@ -96,6 +97,7 @@ REMEDIES = (
     "fissile-use-signless-ops",
     "fissile-index-merged-dims",
     "fissile-count-indices",
+    "fissile-loop-scans",
     "fissile-scatter-elements",
     "fissile-scatter-slices",
     "fissile-select-ordered",

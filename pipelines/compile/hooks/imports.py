@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _ELEMENTS = re.compile(rb'"0x[0-9A-Fa-f]{64,}"')
 """The elements of a constant, which hold no name: looking through 17 MB of them for each row took 0.7 s."""
+
+_MOST_PLACES = 4
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
@@ -43,7 +46,7 @@ def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Find
 def _act(row: Row, module: Module, repair: bool, gpu: bool) -> list[Finding]:
     ops, findings = row.read(module.op.operation, gpu)
     if not repair or not ops:
-        return list(findings)
+        return _grouped(findings)
     remedy = cast("FrontEndRemedy", find_pass(row.remedy)())
     able = [remedy.fits(op) for op in ops]
     if any(able):
@@ -51,10 +54,29 @@ def _act(row: Row, module: Module, repair: bool, gpu: bool) -> list[Finding]:
         load_dialects(module.op.context, remedy.dialects)
         remedy.replace([op for op, fits in zip(ops, able, strict=True) if fits])
     done = remedy.help(("pass", remedy.name), ("numerics", remedy.numbers))
-    return [
+    repaired = [
         one.with_(severity=Severity.REPAIRED, helps=(done,)) if fits else one
         for one, fits in zip(findings, able, strict=True)
     ]
+    return _grouped(repaired)
+
+
+def _grouped(findings: Sequence[Finding]) -> list[Finding]:
+    """Those that say the same of many places, as the layers of a model have them, as one, with the first places and a count."""
+    groups: dict[tuple, list[Finding]] = {}
+    for one in findings:
+        groups.setdefault((one.code, one.severity, one.message), []).append(one)
+    return [
+        found
+        for group in groups.values()
+        for found in (_counted(group) if len(group) > _MOST_PLACES else group)
+    ]
+
+
+def _counted(group: list[Finding]) -> list[Finding]:
+    first = group[0]
+    places = tuple(dict.fromkeys(place for one in group for place in one.places))
+    return [first.with_(message=f"{first.message}, {len(group)} times", places=places[:_MOST_PLACES])]
 
 
 def parsed(

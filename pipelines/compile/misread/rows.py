@@ -55,6 +55,7 @@ _PARTS = (
     (b"f8E", "fissile-saturate-casts", "the saturation"),
     (b"aten.rms_norm", "fissile-write-epsilons", "the default epsilon"),
     (b"aten.select_scatter", "fissile-count-indices", "the size, of an index that counts from the end"),
+    (b"onnx.Scan", "fissile-loop-scans", "the direction, the axes or the length"),
     (b"aten.roll", "fissile-wrap-rolls", "the remainder of the shift and the size"),
     (b"max_unpool", "fissile-scatter-maxima", "numbers outside of the windows that it assumes"),
     (b"onnx.MaxUnpool", "fissile-scatter-maxima", "numbers of the other channels"),
@@ -63,6 +64,7 @@ _PARTS = (
 
 _FITTING = (
     ((b"aten.constant_pad_nd", b"aten.pad", b"onnx.Pad"), "fissile-crop-before-padding", "check_crops"),
+    ((b"si4>", b"ui4>", b"f4E2M1FN>"), "fissile-unpack-constants", "check_packed"),
     ((b",ui8>", b"complex<"), "fissile-widen-unsigned", "check_unsigned"),
     (
         (b"onnx.Max", b"onnx.Min", b"onnx.Sign", b"aten.maximum", b"aten.minimum"),

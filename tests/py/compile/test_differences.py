@@ -57,6 +57,8 @@ class Difference:
     target: str
     off: str
     flags: tuple[str, ...] = ()
+    varies: bool = False
+    """Stock's output holds what lies behind a constant in memory: other bytes in each run, as many."""
 
 
 FREED_EARLY = """\
@@ -124,6 +126,7 @@ DIFFERENCES = {
     "FIS199": Difference(RULES["FIS199"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS221": Difference(RULES["FIS221"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS222": Difference(RULES["FIS222"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS226": Difference(RULES["FIS226"].shown.program, "llvm-cpu", "--repair=off", varies=True),
     "FIS220": Difference(RULES["FIS220"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS218": Difference(RULES["FIS218"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS210": Difference(RULES["FIS210"].shown.program, "llvm-cpu", "--repair=off"),
@@ -167,4 +170,7 @@ def test_it_is_reported_and_turned_off(tmp_path, code):
     report = fissile.compile(source, ours, flags, check=False)
     assert code in {f.code for f in report.findings} and ours.read_bytes() != stock.read_bytes()
     fissile.compile(source, off, [*flags, *one.off.split(), "--allow-wrong-numbers"], check=False)
-    assert off.read_bytes() == stock.read_bytes()
+    if one.varies:
+        assert off.stat().st_size == stock.stat().st_size
+    else:
+        assert off.read_bytes() == stock.read_bytes()

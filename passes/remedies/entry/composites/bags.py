@@ -70,8 +70,8 @@ def _bags(op: ir.Operation) -> list[Tensor]:
     if mode == _MEAN:
         counted = Tensor(torch.converted(inside, "f32")).summed([1])
         found = found / counted.at_least(1.0)
-    shapes = [type_of(one) for one in list(op.results)[1:]]
-    return [found, *(Tensor(torch.table(np.zeros(one.shape, np.int64))) for one in shapes)]
+    shapes = [[size or 0 for size in type_of(one).shape] for one in list(op.results)[1:]]
+    return [found, *(Tensor(torch.table(np.zeros(shape, np.int64))) for shape in shapes)]
 
 
 def _is_bag(op: ir.Operation) -> bool:

@@ -33,7 +33,7 @@ def _kept_size(op: ir.Operation) -> list[Tensor]:
     value, weight, bias, stride, _padding, dilation, groups = op.operands
     spatial = _SPATIAL[torch.front_end_name(op)]
     window, steps = type_of(weight).shape[2:], _for_each(dilation, spatial)
-    totals = [step * ((size or 1) - 1) for size, step in zip(window, steps or (), strict=True)]
+    totals = [((size or 1) - 1) * step for size, step in zip(window, steps or (), strict=True)]
     padded = _in_front_of(value, [(one // 2, one - one // 2) for one in totals])
     no, zeros = torch.boolean(False), torch.integers([0] * spatial)
     operands = [padded, weight, bias, stride, zeros, dilation, no, zeros, groups]
@@ -59,7 +59,7 @@ def _has_even_window(op: ir.Operation) -> bool:
         return False
     if torch.string_of(op.operands[4]) != "same" or set(strides) != {1} or len(torch.integers_of(op.operands[3]) or ()) != spatial:  # fmt: skip
         return False
-    return any((size - 1) * step % 2 for size, step in zip(weight.shape[2:], steps, strict=True))
+    return any(((size or 1) - 1) * step % 2 for size, step in zip(weight.shape[2:], steps, strict=True))
 
 
 def _cropped(op: ir.Operation) -> list[Tensor]:

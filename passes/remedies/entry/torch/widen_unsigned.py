@@ -18,6 +18,7 @@ _ALWAYS = (
     "aten.div.Scalar", "aten.div.Scalar_mode", "aten.div.Tensor", "aten.div.Tensor_mode", "aten.floor_divide",
     "aten.floor_divide.Scalar", "aten.max", "aten.prod", "aten.prod.dim_int", "aten.remainder.Tensor", "aten.sort", "aten.sum", "aten.sum.dim_IntList",
     "aten.topk", "onnx.Abs", "onnx.Clip", "onnx.Div", "onnx.MaxPool", "onnx.Mod",
+    "onnx.TopK",
 )  # fmt: skip
 _MIXED = (
     "aten.add.Scalar", "aten.addcdiv", "aten.addcmul", "aten.bitwise_and.Tensor", "aten.bitwise_left_shift.Tensor", "aten.bitwise_or.Tensor",
@@ -53,7 +54,7 @@ class WidenUnsigned(FrontEndRemedy):
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS165")
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "converts unsigned 8-bit operands of PyTorch's divisions, sums, products, sorts, scattered extremes and mixed arithmetic, and of ONNX's `Abs`, `Clip`, `Div`, `MaxPool` and `Mod`, to 32 bits, and floats to unsigned bytes by way of 32 bits (in the input)"
+        "converts unsigned 8-bit operands of PyTorch's divisions, sums, products, sorts, scattered extremes and mixed arithmetic, and of ONNX's `Abs`, `Clip`, `Div`, `MaxPool`, `Mod` and `TopK`, to 32 bits, and floats to unsigned bytes by way of 32 bits (in the input)"
     )
     repairs: ClassVar[str] = (
         "`image / 255` of bytes, and other arithmetic of uint8, which IREE computes with signed numbers: wrong on every target (FIS165)"
