@@ -64,6 +64,8 @@ _DEFINITIONS = {
         "PyTorch's own decomposition; sums may be added up in another order",
     ),
 }
+_OF_IMPORTED_PROGRAMS = "way out: give fissile the .onnx file"
+"""Begins the note of `passes.checks.refusals.front_end_ops` that is for a program that another importer wrote."""
 _CHILDREN = {
     ONNX: "fissile.pipelines.importers.onnx_child",
     EXPORTED: "fissile.pipelines.importers.torch_child",
@@ -111,7 +113,8 @@ class Imported:
         )
 
     def _labelled(self, finding: Finding) -> Finding:
-        return finding.with_(places=tuple(map(self._label, finding.places)))
+        notes = tuple(one for one in finding.notes if not one.startswith(_OF_IMPORTED_PROGRAMS))
+        return finding.with_(places=tuple(map(self._label, finding.places)), notes=notes)
 
     def _label(self, place: Place) -> Place:
         if place.file != self.model or not 1 <= place.line <= len(self.lines):

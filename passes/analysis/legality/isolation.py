@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from fissile.dialect import is_defined_inside
-from fissile.dialect.attributes import attributes
+from fissile.dialect.attributes import attributes, text_of
+from fissile.passes.analysis.imports.onnx_values import OPERATOR
 
 from .compiler import text_of_module
 from .nameless_elements import element_of, kept, value_from_nowhere
@@ -111,9 +112,10 @@ def is_constant(op: ir.Operation) -> bool:
     """Whether ``op`` computes from constants alone what a pattern may look at: numbers, lists of them, small tensors."""
     if len(op.operands) == 0:
         name = op.name.rsplit(".", 1)[-1]
-        constant = "onstant" in op.name or name in ("const", "const_shape", "literal", "none", "empty")
+        called = text_of(op, "name") if op.name == OPERATOR else op.name
+        constant = "onstant" in called or name in ("const", "const_shape", "literal", "none", "empty")
         return constant and len(str(op)) <= LARGEST_CONSTANT
-    if op.name == "torch.operator":
+    if op.name == OPERATOR:
         return False
     return op.name.startswith(
         ("torch.prim.ListConstruct", "torch.prim.TupleConstruct", "linalg.fill")

@@ -113,7 +113,7 @@ def _predicate(code: str, refused: Refused, ways: WaysOut, target: str) -> str:
         return f"does not compile{here} with dynamic sizes, but does with static ones"
     if code == "FIS407":
         front = FRONT_ENDS.get(dialect_of(refused.name), ("front end", ""))[0]
-        return f"is not lowered by IREE's {front} import"
+        return f"is not lowered by IREE's {front} import as it is used here"
     if code == "FIS408":
         return f"must be rewritten before phase {refused.outcome.failed}{here}"
     return f"has no code{here or ' on this target'}"

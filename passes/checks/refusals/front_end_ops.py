@@ -44,7 +44,7 @@ def check_front_end_op(
         if is_value
         else f"IREE has no lowering for {op} as it is used here"
     )
-    return Finding(FRONT_END_OP, headline, subject=op, places=places, notes=(*notes, _way_out(op)))
+    return Finding(FRONT_END_OP, headline, subject=op, places=places, notes=(*notes, *_ways_out(op)))
 
 
 def note_old_opset(finding: Finding, opset: int) -> Finding:
@@ -57,12 +57,18 @@ def note_old_opset(finding: Finding, opset: int) -> Finding:
     return finding.with_(notes=(*kept, note))
 
 
-def _way_out(op: str) -> str:
+def _ways_out(op: str) -> tuple[str, ...]:
     if op.removeprefix("onnx.") in _SIZED:
-        return "way out: export the model with constant axes and sizes for this op, or with other ops in its place"
+        return (
+            "way out: export the model with constant axes and sizes for this op, or with other ops in its place",
+        )
     if op.startswith("onnx."):
-        return "way out: export the model with other ops in its place"
+        # Of a program that was imported from a model, `pipelines.importers.imported` leaves out the first.
+        return (
+            "way out: give fissile the .onnx file, which it imports with other ops in place of many that IREE does not know",
+            "way out: export the model with other ops in its place",
+        )
     return (
         "way out: decompose the op when the model is exported: "
-        "torch.export.export(model, args).run_decompositions(decomposition_table), with an entry for it"
+        "torch.export.export(model, args).run_decompositions(decomposition_table), with an entry for it",
     )
