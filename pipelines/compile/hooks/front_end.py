@@ -90,6 +90,8 @@ REMEDIES = (
     "fissile-broadcast-to-sizes",
     "fissile-slice-to-sizes",
     "fissile-select-in-windows",
+    "fissile-reduce-windows",
+    "fissile-convolve-groups",
     "fissile-join-booleans",
     "fissile-drop-annotations",
     "fissile-scatter-windows",

@@ -54,7 +54,9 @@ class ScatterWindows(FrontEndRemedy):
     repairs: ClassVar[str] = (
         "`x.at[i:i+n].add(v)` and other scatters of windows, which IREE rejects (FIS421) or moves inside (FIS209)"
     )
-    numbers: ClassVar[str] = "the same updates; where windows overlap, their order may differ"
+    numbers: ClassVar[str] = (
+        "the same updates of the windows that lie inside whole, as in XLA; where windows overlap, their order may differ"
+    )
     done: ClassVar[str] = "scattered the elements of the windows"
     advice: ClassVar[str] = "scatter the elements of the windows"
 

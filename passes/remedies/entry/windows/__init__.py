@@ -1,0 +1,1 @@
+"""Windows of StableHLO over tensors of unknown sizes: reductions, and convolutions of groups."""
