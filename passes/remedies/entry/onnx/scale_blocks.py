@@ -1,4 +1,4 @@
-"""Quantised numbers of ONNX with a scale for each block, and of 4 bits."""
+"""Quantised numbers of ONNX with a scale for each block, of 4 bits, and unsigned ones of 16."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 
 _QUANTISE, _DEQUANTISE = "onnx.QuantizeLinear", "onnx.DequantizeLinear"
-_WIDER = {"si4": "si8", "ui4": "ui8"}
-_LIMITS = {"si8": (-128, 127), "ui8": (0, 255)}
-_INTEGERS = ("si8", "ui8", "si32", *_WIDER)
+_WIDER = {"si4": "si8", "ui4": "ui8", "ui16": "si32"}
+"""Elements that IREE's import does not convert -> those that hold them."""
+_LIMITS = {
+    "si8": (-128, 127), "ui8": (0, 255), "si16": (-32768, 32767), "ui16": (0, 65535), "si4": (-8, 7), "ui4": (0, 15),
+}  # fmt: skip
+_INTEGERS = ("si8", "ui8", "si16", "si32", *_WIDER)
 
 
 @register_pass
@@ -25,14 +28,14 @@ _INTEGERS = ("si8", "ui8", "si32", *_WIDER)
 class ScaleBlocks(FrontEndRemedy):
     """Writes an `onnx.DequantizeLinear` or `onnx.QuantizeLinear` with a scale for each block as arithmetic, with the scales repeated.
 
-    IREE 3.13 has one scale for all, or one for each channel, and no numbers of 4 bits: those become bytes. The last block may be partial. Run
-    it on the program as it was imported.
+    IREE 3.13 has one scale for all, or one for each channel, no numbers of 4 bits and no unsigned ones of 16: those are converted beside it.
+    The last block may be partial. Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-scale-blocks"
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "writes `onnx.DequantizeLinear` and `onnx.QuantizeLinear` with a scale for each block, or a DequantizeLinear of 4 bits, as arithmetic (in the input)"
+        "writes `onnx.DequantizeLinear` and `onnx.QuantizeLinear` with a scale for each block, or of 4 bits or of ui16, as arithmetic (in the input)"
     )
     repairs: ClassVar[str] = "such ops, which IREE rejects (FIS421)"
     numbers: ClassVar[str] = "bit-identical to what the program specifies"
@@ -48,7 +51,7 @@ class ScaleBlocks(FrontEndRemedy):
         if value is None or scale is None or made is None or scale.element not in torch.FLOATS:
             return False
         block = number(op, "block_size", 0)
-        if not block and (name == _QUANTISE or value.element not in _WIDER):
+        if not block and (made if name == _QUANTISE else value).element not in _WIDER:
             return False
         if block and (len(value.shape) != len(scale.shape) or value.shape[_axis(op, value)] is None):
             return False
@@ -76,7 +79,7 @@ class ScaleBlocks(FrontEndRemedy):
         if zero is not None:
             found = torch.apply("aten.add.Tensor", [found, zero, one], whole)
         ends = [torch.real(float(end)) for end in _LIMITS[made.element]]
-        return [torch.converted(torch.apply("aten.clamp", [found, *ends], whole), made.element)]
+        return [_narrowed(torch.apply("aten.clamp", [found, *ends], whole), made)]
 
 
 def _axis(op: ir.Operation, value: torch.TensorType) -> int:
@@ -84,18 +87,29 @@ def _axis(op: ir.Operation, value: torch.TensorType) -> int:
 
 
 def _bytes(value: ir.Value) -> ir.Value:
-    """Numbers of 4 bits as bytes; others as they are."""
+    """Numbers of 4 bits as bytes, unsigned ones of 16 in 32; others as they are."""
     type_ = torch.TensorType.of(value)
     if type_ is None or type_.element not in _WIDER:
         return value
     made = torch.TensorType(type_.shape, _WIDER[type_.element])
-    sizes = "".join(f"{'?' if size is None else size}x" for size in type_.shape)
-    wide = ir.Operation.create(
-        "arith.extsi" if type_.element == "si4" else "arith.extui",
-        results=[ir.Type.parse(f"tensor<{sizes}i8>")],
-        operands=[torch.to_builtin(value)],
-    ).result
+    kind = ir.Type.parse(f"tensor<{_sizes(type_)}{made.element.lstrip('su')}>")
+    name = "arith.extsi" if type_.element == "si4" else "arith.extui"
+    wide = ir.Operation.create(name, results=[kind], operands=[torch.to_builtin(value)]).result
     return torch.from_builtin(wide, made)
+
+
+def _narrowed(value: ir.Value, made: torch.TensorType) -> ir.Value:
+    """Whole floats, which the elements of ``made`` hold, as those."""
+    if made.element not in _WIDER:
+        return torch.converted(value, made.element)
+    whole = torch.to_builtin(torch.converted(value, "si32"))
+    kind = ir.Type.parse(f"tensor<{_sizes(made)}{made.element.lstrip('su')}>")
+    cut = ir.Operation.create("arith.trunci", results=[kind], operands=[whole]).result
+    return torch.from_builtin(cut, made)
+
+
+def _sizes(type_: torch.TensorType) -> str:
+    return "".join(f"{'?' if size is None else size}x" for size in type_.shape)
 
 
 def _beside(op: ir.Operation, value: ir.Value, scale: ir.Value) -> ir.Value:

@@ -26,8 +26,8 @@ class WrapPads(FrontEndRemedy):
     """Writes an `onnx.Pad` with mode = wrap, or with mode = reflect along more than the last dimension, as the concatenation of slices of
     the tensor.
 
-    IREE 3.13 never finishes on the first, and rejects the second. The widths are constants, and the sizes of the padded dimensions are known. Run it on the program as
-    it was imported.
+    IREE 3.13 never finishes on the first, and rejects the second. The widths are constants, and for wrap the sizes of the padded dimensions are
+    known. Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-wrap-pads"
@@ -44,21 +44,23 @@ class WrapPads(FrontEndRemedy):
         mirrored = _is_pad(op, "reflect")
         if not (wraps(op) or mirrored) or len(op.results) != 1:
             return False
-        given, widths = torch.TensorType.of(op.operands[0]), _widths(op)
+        given, widths = torch.TensorType.of(op.operands[0]), pad_widths(op)
         if given is None or widths is None:
             return False
         if mirrored and not any(before or after for before, after in widths[:-1]):
             return False
         for size, (before, after) in zip(given.shape, widths, strict=True):
-            if (before or after) and (not size or min(before, after) < 0 or (before + after) // size > _MOST):
+            if not before and not after:
+                continue
+            if min(before, after) < 0 or not size and not mirrored or size == 0:
                 return False
-            if mirrored and (before or after) and max(before, after) >= (size or 0):
+            if size and ((before + after) // size > _MOST or mirrored and max(before, after) >= size):
                 return False
         return True
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         value = op.operands[0]
-        for dim, (before, after) in enumerate(_widths(op) or ()):
+        for dim, (before, after) in enumerate(pad_widths(op) or ()):
             if before or after:
                 extended = padded if _is_pad(op, "reflect") else _wrapped
                 value = extended(value, dim, before, after)
@@ -90,8 +92,8 @@ def _wrapped(value: ir.Value, dim: int, before: int, after: int) -> ir.Value:
     return torch.concatenated(parts, dim)
 
 
-def _widths(op: ir.Operation) -> list[tuple[int, int]] | None:
-    """The widths before and after each dimension; None where they are not known."""
+def pad_widths(op: ir.Operation) -> list[tuple[int, int]] | None:
+    """The widths before and after each dimension of an `onnx.Pad`; None where they are not known."""
     given, numbers = torch.TensorType.of(op.operands[0]), integers_of(op.operands[1])
     if given is None or numbers is None:
         return None
@@ -99,7 +101,7 @@ def _widths(op: ir.Operation) -> list[tuple[int, int]] | None:
     axes: list[int] | None = list(range(rank))
     if len(op.operands) > 3 and not torch.is_none(op.operands[3]):
         axes = integers_of(op.operands[3])
-    if axes is None or len(numbers) != 2 * len(axes):
+    if axes is None or len(numbers) != 2 * len(axes) or any(not -rank <= axis < rank for axis in axes):
         return None
     found = [(0, 0)] * rank
     for axis, before, after in zip(axes, numbers[: len(axes)], numbers[len(axes) :], strict=True):

@@ -12,7 +12,8 @@ from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
-from ..torch_ops import TensorType
+from ..torch_ops import TensorType, apply
+from .values import type_of
 
 _CIRCULAR, _REFLECT = "circular", "reflect"
 _REFLECTED = "aten.reflection_pad3d"
@@ -51,11 +52,16 @@ class ConcatenatePads(FrontEndRemedy):
 
 
 def padded(x: ir.Value, dim: int, before: int, after: int, mirrored: bool = True) -> ir.Value:
-    """What repeats the tensor's other end; ``mirrored`` reads from the same end, backwards and without the outermost element."""
+    """What repeats the tensor's other end; ``mirrored`` reads from the same end, backwards and without the outermost element.
+
+    Of a size that is not known only ``mirrored``: it is larger than both widths.
+    """
     type_ = TensorType.of(x)
     assert type_ is not None
     size = type_.shape[dim]
-    assert size is not None
+    if size is None:
+        assert mirrored
+        return _mirrored(x, dim, before, after)
     if mirrored:
         starts = {"before": 1, "after": size - 1 - after}
     else:
@@ -72,6 +78,19 @@ def padded(x: ir.Value, dim: int, before: int, after: int, mirrored: bool = True
         return [torch.apply("aten.flip", [held, dims], of_held) if mirrored else held]
 
     parts = [*part("before", before), x, *part("after", after)]
+    return torch.concatenated(parts, dim) if len(parts) > 1 else x
+
+
+def _mirrored(x: ir.Value, dim: int, before: int, after: int) -> ir.Value:
+    """The same of a dimension whose size the call decides: the slices begin at either end of it."""
+    parts, dims = [x], torch.integers([dim])
+    for number, bounds in ((before, (1, before + 1)), (after, (-after - 1, -1))):
+        if not number:
+            continue
+        kind = type_of(x).with_size(dim, number)
+        operands = [x, *(torch.integer(one) for one in (dim, *bounds, 1))]
+        flipped = apply("aten.flip", [apply("aten.slice.Tensor", operands, kind), dims], kind)
+        parts.insert(0 if bounds[0] > 0 else len(parts), flipped)
     return torch.concatenated(parts, dim) if len(parts) > 1 else x
 
 

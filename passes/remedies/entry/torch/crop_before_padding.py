@@ -8,12 +8,12 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute, text_of
-from fissile.passes.analysis.imports.onnx_values import integers_of
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
 from ..front_end import FRONT_END_OP, FrontEndRemedy
+from ..onnx.wrap_pads import pad_widths
 
 _LAST_DIM_FIRST = ("aten.constant_pad_nd", "aten.pad")
 """Their widths are (low, high) of the last dimension, of the one before it, and so on."""
@@ -64,7 +64,10 @@ class CropBeforePadding(FrontEndRemedy):
         added = [(max(low, 0), max(high, 0)) for low, high in widths]
         if not any(map(any, added)):
             return [torch.cast(value, op.results[0].type)]
-        operands = [value, _given(op, added), *list(op.operands)[2:]]
+        others = list(op.operands)[2:]
+        if torch.front_end_name(op) == _ONNX_PAD:
+            others = others[:1]  # all dimensions are named
+        operands = [value, _given(op, added), *others]
         attributes = {name: attribute(op, name) for name in op.attributes}
         made = ir.Operation.create(
             op.name, results=[op.results[0].type], operands=operands, attributes=attributes
@@ -87,13 +90,7 @@ def _widths(op: ir.Operation) -> list[tuple[int, int]] | None:
         return [*[(0, 0)] * (rank - len(pairs)), *reversed(pairs)]
     if name != _ONNX_PAD or text_of(op, "torch.onnx.mode") not in ("", _CONSTANT):
         return None
-    given = integers_of(op.operands[1])
-    has_axes = len(op.operands) > 3 and not torch.is_none(op.operands[3])
-    return (
-        None
-        if given is None or has_axes or len(given) != 2 * rank
-        else [*zip(given[:rank], given[rank:], strict=True)]
-    )
+    return pad_widths(op)
 
 
 def _pads_with_a_constant(op: ir.Operation) -> bool:
@@ -109,9 +106,8 @@ def _given(op: ir.Operation, widths: list[tuple[int, int]]) -> ir.Value:
         listed = ", ".join(str(pair[end]) for end in (0, 1) for pair in widths)
         value = ir.Attribute.parse(f"dense<[{listed}]> : tensor<{2 * len(widths)}xsi64>")
         attributes = {"name": ir.StringAttr.get(_ONNX_CONSTANT), _VALUE: value}
-        return ir.Operation.create(
-            torch.OPERATOR, results=[op.operands[1].type], attributes=attributes
-        ).result
+        made = torch.TensorType((2 * len(widths),), "si64").ir_type()
+        return ir.Operation.create(torch.OPERATOR, results=[made], attributes=attributes).result
     numbers = [torch.integer(number) for pair in reversed(widths) for number in pair]
     return ir.Operation.create(
         "torch.prim.ListConstruct", results=[op.operands[1].type], operands=numbers

@@ -25,7 +25,7 @@ class DequantiseProducts(FrontEndRemedy):
     """Writes `onnx.QLinearMatMul` of other than two matrices, and `onnx.QLinearConv`, as DequantizeLinear, MatMul or Conv, and QuantizeLinear.
 
     IREE 3.13 multiplies a batch of matrices without the zero points of the inputs, and rejects operands of other ranks; it adds the bias of a
-    convolution without its scale where each channel has one (FIS162). A product has one scale for each tensor; with a scale for each column IREE does
+    convolution without its scale where each channel has one (FIS162). A product has one scale for each tensor, or the second matrix one for each column; of two matrices IREE does
     the same itself. Run it on the program as it was imported.
     """
 
@@ -55,15 +55,18 @@ class DequantiseProducts(FrontEndRemedy):
             return False
         if name == _CONVOLUTION:
             return True
-        return b_scale and b_zero and [len(known[number].shape) for number in (0, 3)] != [2, 2]
+        ranks = [len(known[number].shape) for number in (0, 3)]
+        columns = ranks[1] == 2 and known[4].shape == known[5].shape == (known[3].shape[1],)
+        return (b_scale and b_zero or columns) and ranks != [2, 2]
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         a, a_scale, a_zero, b, b_scale, b_zero, scale, zero, *bias = op.operands
         result = torch.TensorType.of(op.results[0])
         assert result is not None  # `fits`
         made = torch.TensorType(result.shape, _element(scale))
-        factors = [_dequantised(a, a_scale, a_zero), _dequantised(b, b_scale, b_zero)]
-        if torch.front_end_name(op) == _PRODUCT:
+        is_product = torch.front_end_name(op) == _PRODUCT
+        factors = [_dequantised(a, a_scale, a_zero), _dequantised(b, b_scale, b_zero, int(is_product))]
+        if is_product:
             product = torch.apply_onnx("MatMul", factors, made)
         else:
             factors += [_of_bias(one, a_scale, b_scale) for one in bias if not torch.is_none(one)]
@@ -94,7 +97,8 @@ def _of_bias(bias: ir.Value, a_scale: ir.Value, b_scale: ir.Value) -> ir.Value:
     return torch.apply_onnx("Mul", [wide, both], floats)
 
 
-def _dequantised(value: ir.Value, scale: ir.Value, zero: ir.Value) -> ir.Value:
+def _dequantised(value: ir.Value, scale: ir.Value, zero: ir.Value, dim: int = 0) -> ir.Value:
+    """``dim`` is the one that has a scale for each of its elements: the columns of a matrix, the channels of a kernel."""
     type_ = torch.TensorType.of(value)
     scales, zeros = torch.TensorType.of(scale), torch.TensorType.of(zero)
     assert type_ is not None and scales is not None and zeros is not None
@@ -102,7 +106,7 @@ def _dequantised(value: ir.Value, scale: ir.Value, zero: ir.Value) -> ir.Value:
     if set(scales.shape) <= {1}:
         operands = [value, torch.as_scalar(scale), torch.as_scalar(zero)]
         return torch.apply_onnx("DequantizeLinear", operands, made)
-    axis = ir.IntegerAttr.get(ir.IntegerType.get_signed(64), 0)
+    axis = ir.IntegerAttr.get(ir.IntegerType.get_signed(64), dim)
     return torch.apply_onnx("DequantizeLinear", [value, scale, zero], made, axis=axis)
 
 

@@ -18,6 +18,16 @@ func.func @unsigned_4_bits(%s: !torch.vtensor<[],f32>) -> !torch.vtensor<[20,4],
   return %r : !torch.vtensor<[20,4],f32>
 }
 
+// CHECK-LABEL: func.func @unsigned_16_bits
+// CHECK:         torch.aten.clamp
+// CHECK:         arith.trunci {{.*}} : tensor<4xi32> to tensor<4xi16>
+// CHECK:         arith.extui {{.*}} : tensor<4xi16> to tensor<4xi32>
+func.func @unsigned_16_bits(%x: !torch.vtensor<[4],f32>, %s: !torch.vtensor<[],f32>, %z: !torch.vtensor<[],ui16>) -> !torch.vtensor<[4],f32> {
+  %q = torch.operator "onnx.QuantizeLinear"(%x, %s, %z) : (!torch.vtensor<[4],f32>, !torch.vtensor<[],f32>, !torch.vtensor<[],ui16>) -> !torch.vtensor<[4],ui16>
+  %r = torch.operator "onnx.DequantizeLinear"(%q, %s) : (!torch.vtensor<[4],ui16>, !torch.vtensor<[],f32>) -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+
 // A scale for each channel, of bytes.
 // CHECK-LABEL: func.func @silent
 // CHECK-NOT:     aten.mul

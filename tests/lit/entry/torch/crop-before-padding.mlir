@@ -37,3 +37,15 @@ func.func @left_alone(%x: !torch.vtensor<[3,4],f32>) -> (!torch.vtensor<[3,6],f3
   %q = torch.aten.pad %x, %l, %s, %c : !torch.vtensor<[3,4],f32>, !torch.list<int>, !torch.str, !torch.float -> !torch.vtensor<[3,4],f32>
   return %r, %q : !torch.vtensor<[3,6],f32>, !torch.vtensor<[3,4],f32>
 }
+
+// The axes are named: all widths are, after it.
+// CHECK-LABEL: @along_an_axis
+// CHECK:         torch.aten.slice.Tensor
+// CHECK:         torch.onnx.value = dense<[0, 0, 0, 2]>
+// CHECK:         torch.operator "onnx.Pad"(%{{[^,]*}}, %{{[^,]*}}, %arg1) {
+func.func @along_an_axis(%x: !torch.vtensor<[2,?],f32>, %v: !torch.vtensor<[],f32>) -> !torch.vtensor<[2,?],f32> {
+  %w = torch.operator "onnx.Constant"() {torch.onnx.value = dense<[-1, 2]> : tensor<2xsi64>} : () -> !torch.vtensor<[2],si64>
+  %a = torch.operator "onnx.Constant"() {torch.onnx.value = dense<-1> : tensor<1xsi64>} : () -> !torch.vtensor<[1],si64>
+  %r = torch.operator "onnx.Pad"(%x, %w, %v, %a) {torch.onnx.mode = "constant"} : (!torch.vtensor<[2,?],f32>, !torch.vtensor<[2],si64>, !torch.vtensor<[],f32>, !torch.vtensor<[1],si64>) -> !torch.vtensor<[2,?],f32>
+  return %r : !torch.vtensor<[2,?],f32>
+}
