@@ -291,3 +291,15 @@ def test_a_pad_by_amounts_of_the_call(tmp_path, type_, size, of_size, low, high)
 
 def test_check_suggests_ops_of_tensor(tmp_path):
     advised(tmp_path, COMPUTED_SHAPE, "fissile-lower-dynamic-shapes")
+
+
+@pytest.mark.parametrize("type_", ("f32", "ui8"))
+def test_a_pad_that_takes_elements_of_an_unknown_size_away(tmp_path, type_):
+    text = (
+        f"func.func @main(%x: tensor<?x4x{type_}>, %v: tensor<{type_}>) -> tensor<?x3x{type_}> {{\n"
+        f"  %r = stablehlo.pad %x, %v, low = [-1, 1], high = [2, -2], interior = [0, 0] : (tensor<?x4x{type_}>, tensor<{type_}>) -> tensor<?x3x{type_}>\n"
+        f"  return %r : tensor<?x3x{type_}>\n}}\n"
+    )
+    given, border = np.arange(1, 13).reshape(3, 4).astype(TYPES[type_]), np.array(200, TYPES[type_])
+    [made] = entered(tmp_path, text, "fissile-lower-dynamic-shapes", "local-task", [given, border])
+    same(made, np.pad(given[1:, :2], ((0, 2), (1, 0)), constant_values=border))

@@ -11,6 +11,7 @@ from iree.compiler.dialects import arith, tensor
 from fissile.passes.analysis.imports.stablehlo_ops import (
     DYNAMIC_PAD,
     DYNAMIC_RESHAPE,
+    PAD,
     constant_integers,
     element_of,
     has_static_shape,
@@ -23,22 +24,24 @@ from ..front_end import FrontEndRemedy
 from .sizes import Size, as_value, host_integers, index, minus, sizes_in
 from .values import bits_as, without_sign
 
+_AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
+
 
 @register_pass
 @dataclass(frozen=True)
 class LowerDynamicShapes(FrontEndRemedy):
-    """Writes `stablehlo.dynamic_reshape` as `tensor.reshape`, and a `stablehlo.dynamic_pad` without padding between elements as
-    `tensor.pad` and, where an amount may be negative, `tensor.extract_slice`.
+    """Writes `stablehlo.dynamic_reshape` as `tensor.reshape`, and a `stablehlo.dynamic_pad`, or a `stablehlo.pad` that takes elements of an
+    unknown size away, without padding between elements as `tensor.pad` and, where an amount may be negative, `tensor.extract_slice`.
 
-    IREE 3.13 lowers neither, unless its sizes turn out to be constants. Run it on the program as it was imported.
+    IREE 3.13 lowers none of them, unless its sizes turn out to be constants. Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-lower-dynamic-shapes"
     exactness: ClassVar[Exactness] = Exactness.BITS
-    candidates: ClassVar[tuple[str, ...]] = (DYNAMIC_RESHAPE, DYNAMIC_PAD)
+    candidates: ClassVar[tuple[str, ...]] = (DYNAMIC_RESHAPE, DYNAMIC_PAD, PAD)
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "tensor", "arith")
     does: ClassVar[str] = (
-        "replaces `stablehlo.dynamic_reshape` by `tensor.reshape`, and `stablehlo.dynamic_pad` without interior padding by "
+        "replaces `stablehlo.dynamic_reshape` by `tensor.reshape`, and `stablehlo.dynamic_pad`, and `pad` with negative amounts, without interior padding by "
         "`tensor.pad` and `tensor.extract_slice` (in the input)"
     )
     repairs: ClassVar[str] = "these ops, which IREE rejects (FIS421)"
@@ -49,6 +52,9 @@ class LowerDynamicShapes(FrontEndRemedy):
     def fits(self, op: ir.Operation) -> bool:
         if op.name == DYNAMIC_RESHAPE:
             return not has_static_shape(op.results[0].type)
+        if op.name == PAD:
+            low, high, inside = (list(ir.DenseI64ArrayAttr(op.attributes[name])) for name in _AMOUNTS)
+            return not has_static_shape(op.operands[0].type) and min((*low, *high)) < 0 and not any(inside)
         between = constant_integers(op.operands[4])
         amounts = [constant_integers(op.operands[n]) for n in (2, 3)]
         return between is not None and not any(between) and None in amounts
@@ -67,7 +73,7 @@ def _reshaped(op: ir.Operation, value: ir.Value) -> ir.Value:
 
 
 def _padded(op: ir.Operation, value: ir.Value) -> ir.Value:
-    low, high = sizes_in(op.operands[2]), sizes_in(op.operands[3])
+    low, high = _amounts(op)
     border = tensor.ExtractOp(without_sign(op.operands[1]), []).result
     before, after = [_at_least_0(one) for one in low], [_at_least_0(one) for one in high]
     value = _pad(value, before, after, border)
@@ -93,9 +99,23 @@ def _padded(op: ir.Operation, value: ir.Value) -> ir.Value:
     ).result
 
 
+def _amounts(op: ir.Operation) -> tuple[list[Size], list[Size]]:
+    """Before and behind each dimension."""
+    if op.name == PAD:
+        low, high = (list(ir.DenseI64ArrayAttr(op.attributes[name])) for name in _AMOUNTS[:2])
+        return low, high
+    return sizes_in(op.operands[2]), sizes_in(op.operands[3])
+
+
 def _pad(value: ir.Value, low: list[Size], high: list[Size], border: ir.Value) -> ir.Value:
     unknown = ir.ShapedType.get_dynamic_size()
-    made = ir.RankedTensorType.get([unknown] * len(low), element_of(value))
+    shape = [
+        size + before + after
+        if size != unknown and isinstance(before, int) and isinstance(after, int)
+        else unknown
+        for size, before, after in zip(shape_of(value), low, high, strict=True)
+    ]
+    made = ir.RankedTensorType.get(shape, element_of(value))
     pad = tensor.PadOp(
         made,
         value,

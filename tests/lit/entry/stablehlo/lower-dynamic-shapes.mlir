@@ -18,6 +18,23 @@ func.func @pad(%x: tensor<4xf32>, %v: tensor<f32>, %n: tensor<1xi32>) -> tensor<
   return %r : tensor<?xf32>
 }
 
+// CHECK-LABEL: @crop
+// CHECK: tensor.pad %arg0 low[0, 0] high[1, 0] {
+// CHECK: tensor.extract_slice %{{.*}}[0, 1]
+// CHECK: tensor.cast %{{.*}} to tensor<?x3xf32>
+func.func @crop(%x: tensor<?x4xf32>, %v: tensor<f32>) -> tensor<?x3xf32> {
+  %r = stablehlo.pad %x, %v, low = [0, -1], high = [1, 0], interior = [0, 0] : (tensor<?x4xf32>, tensor<f32>) -> tensor<?x3xf32>
+  return %r : tensor<?x3xf32>
+}
+
+// IREE pads an unknown size itself.
+// CHECK-LABEL: @widened
+// CHECK: stablehlo.pad
+func.func @widened(%x: tensor<?x4xf32>, %v: tensor<f32>) -> tensor<?x5xf32> {
+  %r = stablehlo.pad %x, %v, low = [0, 1], high = [1, 0], interior = [0, 0] : (tensor<?x4xf32>, tensor<f32>) -> tensor<?x5xf32>
+  return %r : tensor<?x5xf32>
+}
+
 // Static sizes IREE takes; padding between elements is not written.
 // CHECK-LABEL: @stays
 // CHECK: stablehlo.dynamic_reshape
