@@ -1,4 +1,4 @@
-"""Products of ONNX that IREE has for matrices only: of a vector with a batch, and of two batches of integers."""
+"""Products of ONNX that IREE has for matrices only: of a vector with a batch, and of integers of other ranks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
+from ..tensors.values import type_of
 
 _PRODUCT, _OF_INTEGERS = "onnx.MatMul", "onnx.MatMulInteger"
 _BYTES = ("si8", "ui8")
@@ -20,7 +21,8 @@ _BYTES = ("si8", "ui8")
 @register_pass
 @dataclass(frozen=True)
 class MultiplyBatches(FrontEndRemedy):
-    """Writes the vector of an `onnx.MatMul` as a matrix of one row or column, and an `onnx.MatMulInteger` of batches with 32-bit integers.
+    """Writes the vector of an `onnx.MatMul` as a matrix of one row or column, and an `onnx.MatMulInteger` of others than two
+    matrices with 32-bit integers.
 
     IREE 3.13 lowers the first with one or two dimensions only, and the second with two, unless it has zero points. Run it on the program as
     it was imported.
@@ -32,7 +34,7 @@ class MultiplyBatches(FrontEndRemedy):
         "writes the vector of an `onnx.MatMul` as a matrix, and an `onnx.MatMulInteger` of batches with 32-bit integers (in the input)"
     )
     repairs: ClassVar[str] = (
-        "products of a vector with a batch of matrices, and of two batches of bytes, which IREE rejects (FIS421)"
+        "products of a vector with a batch of matrices, and of batches of bytes, which IREE rejects (FIS421)"
     )
     numbers: ClassVar[str] = "integers: bit-identical. floats: sums may be reordered"
     done: ClassVar[str] = "wrote it as a product of batches of matrices"
@@ -51,7 +53,7 @@ class MultiplyBatches(FrontEndRemedy):
         if name == _PRODUCT:
             return min(ranks) == 1 and max(ranks) > 2
         bare = all(torch.is_none(one) for one in operands[2:])
-        return bare and ranks == (3, 3) and left.element in _BYTES and right.element in _BYTES
+        return bare and ranks != (2, 2) and left.element in _BYTES and right.element in _BYTES
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         left, right = list(op.operands)[:2]
@@ -59,6 +61,9 @@ class MultiplyBatches(FrontEndRemedy):
         if torch.front_end_name(op) == _PRODUCT:
             return [_with_a_vector(left, right, made)]
         wide = [torch.converted(one, "si32") for one in (left, right)]
+        ranks = [len(type_of(one).shape) for one in wide]
+        if min(ranks) == 1 and max(ranks) > 2:
+            return [_with_a_vector(*wide, made)]
         return [torch.apply("aten.matmul", wide, made)]
 
 
