@@ -60,11 +60,11 @@ class MultiplyBatches(FrontEndRemedy):
         made = op.results[0].type
         if torch.front_end_name(op) == _PRODUCT:
             return [_with_a_vector(left, right, made)]
-        wide = [torch.converted(one, "si32") for one in (left, right)]
-        ranks = [len(type_of(one).shape) for one in wide]
+        left, right = torch.converted(left, "si32"), torch.converted(right, "si32")
+        ranks = [len(type_of(one).shape) for one in (left, right)]
         if min(ranks) == 1 and max(ranks) > 2:
-            return [_with_a_vector(*wide, made)]
-        return [torch.apply("aten.matmul", wide, made)]
+            return [_with_a_vector(left, right, made)]
+        return [torch.apply("aten.matmul", [left, right], made)]
 
 
 def _with_a_vector(left: ir.Value, right: ir.Value, made: ir.Type) -> ir.Value:
