@@ -30,6 +30,7 @@ REMEDIES = (
     "fissile-rearrange-tensors",
     "fissile-wrap-rolls",
     "fissile-narrow-doubles",
+    "fissile-write-borders",
     "fissile-write-composites",
     "fissile-decompose-bitcast",
     "fissile-decompose-diff",

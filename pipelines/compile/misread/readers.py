@@ -122,6 +122,18 @@ def grids(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequ
     return found, check_grids((remedy.named(op), op) for op in found)
 
 
+def borders(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    """FIS162 of those whose sizes are not known: the others IREE rejects."""
+    from fissile.passes.checks.numbers.imported_ops import check_left_out
+    from fissile.passes.remedies.entry.pools.write_borders import WriteBorders
+    from fissile.passes.remedies.entry.torch_ops import TensorType
+
+    remedy = WriteBorders()
+    types = ((op, TensorType.of(op.results[0])) for op in remedy.found(module))
+    found = [op for op, made in types if made is not None and None in made.shape]
+    return found, check_left_out((remedy.named(op), op, "a part of the border") for op in found)
+
+
 def inferred(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     """FIS164 of the reshapes whose -1 IREE takes to be a size."""
     from fissile.passes.checks.numbers.imported_ops import check_minus_ones

@@ -149,6 +149,7 @@ ROWS = (
         read.unknown_sizes,
     ),
     Row((b"onnx.MaxPool",), "fissile-pad-pools", read.pools),
+    Row((b"d.padding", b"aten.pad"), "fissile-write-borders", read.borders),
     Row((b"aten.adaptive_max_pool2d",), "fissile-gather-windows", read.adaptive),
     Row((b"onnx.Pow",), "fissile-raise-integers", read.powers),
     # Bytecode spells no type; there an op shows that may have such an operand.

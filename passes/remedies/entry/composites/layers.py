@@ -1,4 +1,4 @@
-"""Convolutions that keep the size, pads that crop, bags of embeddings, inverse short-time Fourier transforms, and small ops of models."""
+"""Norms, distances, a loss, and writes to elements by their positions or by a mask."""
 
 from __future__ import annotations
 
@@ -10,79 +10,6 @@ from ..core.formulas import MEAN, NONE, SUM, Tensor
 from ..tensors.values import from_front, size_of, type_of
 from ..torch_ops import TensorType, apply
 from .composite import Composite, norm, rank_of
-
-_SPATIAL = {f"aten.conv{count}d.padding": count for count in (1, 2, 3)}
-"""Op -> how many dimensions its window has."""
-
-
-def _in_front_of(value: ir.Value, widths: list[tuple[int, int]]) -> ir.Value:
-    """``value`` with zeros around its last dimensions: before and behind each of ``widths``."""
-    type_ = type_of(value)
-    first = len(type_.shape) - len(widths)
-    shape = [
-        size if size is None or at < first else size + sum(widths[at - first])
-        for at, size in enumerate(type_.shape)
-    ]
-    flat = [one for before, behind in reversed(widths) for one in (before, behind)]
-    operands = [value, torch.integers(flat), torch.real(0.0)]
-    return apply("aten.constant_pad_nd", operands, TensorType(tuple(shape), type_.element))
-
-
-def _kept_size(op: ir.Operation) -> list[Tensor]:
-    """Zeros on both sides, one more behind where their number is odd, and a convolution without any."""
-    value, weight, bias, stride, _padding, dilation, groups = op.operands
-    spatial = _SPATIAL[torch.front_end_name(op)]
-    window, steps = type_of(weight).shape[2:], _for_each(dilation, spatial)
-    totals = [((size or 1) - 1) * step for size, step in zip(window, steps or (), strict=True)]
-    padded = _in_front_of(value, [(one // 2, one - one // 2) for one in totals])
-    no, zeros = torch.boolean(False), torch.integers([0] * spatial)
-    operands = [padded, weight, bias, stride, zeros, dilation, no, zeros, groups]
-    return [Tensor(apply("aten.convolution", operands, type_of(op.results[0])))]
-
-
-def _for_each(value: ir.Value, count: int) -> list[int] | None:
-    """The constants of a list, of which one may stand for all."""
-    found = torch.integers_of(value)
-    if found is None or len(found) not in (1, count):
-        return None
-    return found * count if len(found) == 1 else found
-
-
-def _has_even_window(op: ir.Operation) -> bool:
-    """The others IREE pads rightly."""
-    value, weight = TensorType.of(op.operands[0]), TensorType.of(op.operands[1])
-    spatial = _SPATIAL[torch.front_end_name(op)]
-    if value is None or weight is None or not len(value.shape) == len(weight.shape) == spatial + 2:
-        return False
-    strides, steps = (_for_each(op.operands[at], spatial) for at in (3, 5))
-    if strides is None or steps is None or None in weight.shape[2:] or len(torch.integers_of(op.operands[5]) or ()) != spatial:  # fmt: skip
-        return False
-    if torch.string_of(op.operands[4]) != "same" or set(strides) != {1} or len(torch.integers_of(op.operands[3]) or ()) != spatial:  # fmt: skip
-        return False
-    return any(((size or 1) - 1) * step % 2 for size, step in zip(weight.shape[2:], steps, strict=True))
-
-
-def _cropped(op: ir.Operation) -> list[Tensor]:
-    """What the negative widths take away, and a pad of the rest."""
-    value, widths, mode, fill = op.operands
-    rank, given = rank_of(value), torch.integers_of(widths) or []
-    for at in range(len(given) // 2):
-        before, behind = given[2 * at], given[2 * at + 1]
-        if min(before, behind) < 0:
-            value = torch.sliced(value, rank - 1 - at, max(-before, 0), -max(-behind, 0) or None)
-    left = torch.integers([max(one, 0) for one in given])
-    return [Tensor(apply("aten.pad", [value, left, mode, fill], type_of(op.results[0])))]
-
-
-def _crops(op: ir.Operation) -> bool:
-    """A pad with constants is `fissile-crop-before-padding`'s; a reflection at what is taken away is not that of the rest."""
-    value, widths = TensorType.of(op.operands[0]), torch.integers_of(op.operands[1])
-    if value is None or not widths or len(widths) % 2 or len(widths) > 2 * len(value.shape):
-        return False
-    pairs = list(zip(widths[::2], widths[1::2], strict=True))
-    sizes = value.shape[::-1]
-    left = all(size is None or size + min(a, 0) + min(b, 0) > 0 for (a, b), size in zip(pairs, sizes, strict=False))  # fmt: skip
-    return left and min(widths) < 0 and torch.string_of(op.operands[2]) in ("replicate", "circular")
 
 
 def _scattered(op: ir.Operation) -> list[Tensor]:
@@ -199,8 +126,6 @@ def _divides(op: ir.Operation) -> bool:
 
 
 LAYERS = {
-    **{name: Composite(7, _kept_size, _has_even_window) for name in _SPATIAL},
-    "aten.pad": Composite(4, _cropped, _crops, floats=False),
     "aten.masked_scatter": Composite(3, _scattered, _is_narrow, floats=False),
     "aten.margin_ranking_loss": Composite(5, _ranked, _ranks, floats=False),
     "aten.linalg_norm": Composite(5, _vector_norm, _is_of_vectors),

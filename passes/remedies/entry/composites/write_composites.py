@@ -40,7 +40,7 @@ class WriteComposites(FrontEndRemedy):
         "replaces `aten.addmv`, `cdist`, `kron`, `nansum`, `std_mean`, `quantile`, `embedding_bag`, `istft`, `lgamma`, `erfc` and others with the ops that define them (in the input)"
     )
     repairs: ClassVar[str] = (
-        "products of vectors, distances, statistics, bags of embeddings, inverse transforms of signals, convolutions that keep the size with an even window, and special functions of PyTorch, which IREE rejects (FIS421)"
+        "products of vectors, distances, statistics, bags of embeddings, inverse transforms of signals, and special functions of PyTorch, which IREE rejects (FIS421)"
     )
     numbers: ClassVar[str] = "sums may be reordered; special functions to the precision of f32"
     done: ClassVar[str] = "wrote it with the ops that define it"
