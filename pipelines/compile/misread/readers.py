@@ -122,6 +122,16 @@ def grids(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequ
     return found, check_grids((remedy.named(op), op) for op in found)
 
 
+def scans(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    """FIS162 of the scans that IREE reads otherwise."""
+    from fissile.passes.checks.numbers.imported_ops import check_left_out
+    from fissile.passes.remedies.entry.onnx.loop_scans import misread
+
+    found = [op for op in ops_of(module, "torch.operator") if misread(op)]
+    what = "the direction, the axes or the length"
+    return found, check_left_out((text_of(op, "name"), op, what) for op in found)
+
+
 def borders(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     """FIS162 of those whose sizes are not known: the others IREE rejects."""
     from fissile.passes.checks.numbers.imported_ops import check_left_out

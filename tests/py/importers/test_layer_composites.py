@@ -212,6 +212,11 @@ def test_signals(tmp_path):
     program.op("istft", "%x %15 %4 %8 %w %true %false %none %none %false", right)
     short = np.pad(whole[..., begin : begin + 15], ((0, 0), (0, 0))).astype(np.float32)
     program.op("istft", "%x %15 %4 %8 %w %true %false %true %15 %false", short)
+    one = np.ascontiguousarray(spectrum[0])
+    program.given["one"] = one
+    plain = np.fft.irfft(np.swapaxes(one, -1, -2), points, norm="ortho")
+    whole = _overlapped(plain, step) / _overlapped(np.ones((5, points)), step)
+    program.op("istft", "%one %15 %4 %none %none %true %true %true %none %false", whole[begin:-begin].astype(np.float32))  # fmt: skip
     program.op("hann_window", "%8 %none %none %none %none", np.hanning(9)[:-1].astype(np.float32))
     program.op("hamming_window.periodic", "%8 %false %none %none %none %none", np.hamming(8).astype(np.float32))  # fmt: skip
     program.check(tmp_path)

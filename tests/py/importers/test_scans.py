@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from built import CPU
-from entered_programs import all_computed, written
+from entered_programs import all_computed, compiled, written
 
 import fissile
 from fissile.pipelines.numerics.build import compile_stock
@@ -67,6 +67,63 @@ def test_a_scan_as_onnx_defines_it(tmp_path, size, axis, backwards, made_axis, m
         right = _expected(h, x, axis, backwards, made_axis, made_backwards)
         for got, one in zip(all_computed(tmp_path, h, x), right, strict=True):
             np.testing.assert_allclose(got, one, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("element", "kind"), [("si64", np.int64), ("si32", np.int32), ("f64", np.float64)])
+def test_other_elements(tmp_path, element, kind):
+    _written(tmp_path, "?", 0, True)
+    text = (
+        (tmp_path / "main.mlir")
+        .read_text()
+        .replace(",f32>", f",{element}>")
+        .replace("],f32>", f"],{element}>")
+    )
+    written(tmp_path, text)
+    report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
+    assert "FIS162" in {one.code for one in report.findings} and report.exit_code == 0, report.findings
+    h, x = (RNG.integers(-9, 9, one).astype(kind) for one in ((2, 3), (4, 2, 3)))
+    for got, one in zip(all_computed(tmp_path, h, x), _expected(h, x, 0, True, 0, False), strict=True):
+        np.testing.assert_array_equal(got, one)
+
+
+def test_booleans(tmp_path):
+    _written(tmp_path, "?", 0, False)
+    text = (tmp_path / "main.mlir").read_text().replace("f32>", "i1>")
+    text = text.replace("onnx.Sub", "onnx.Xor").replace("onnx.Mul", "onnx.And")
+    written(tmp_path, text)
+    report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
+    assert "FIS162" in {one.code for one in report.findings} and report.exit_code == 0, report.findings
+    h, x = (RNG.integers(0, 2, one).astype(bool) for one in ((2, 3), (4, 2, 3)))
+    made = []
+    state = h
+    for row in x:
+        state = state ^ row
+        made.append(state & row)
+    for got, one in zip(all_computed(tmp_path, h, x), (state, np.stack(made)), strict=True):
+        np.testing.assert_array_equal(np.asarray(got).astype(bool), one)
+
+
+def test_a_batch_of_unknown_size(tmp_path):
+    """The size of a result is read from that of a step."""
+    _written(tmp_path, "?", 0, True)
+    text = (tmp_path / "main.mlir").read_text().replace("[2,3]", "[?,3]").replace("[?,2,3]", "[?,?,3]")
+    written(tmp_path, text)
+    report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*CPU])
+    assert "FIS162" in {one.code for one in report.findings} and report.exit_code == 0, report.findings
+    for batch, length in ((2, 5), (4, 1)):
+        h, x = (RNG.standard_normal(one).astype(np.float32) for one in ((batch, 3), (length, batch, 3)))
+        for got, one in zip(all_computed(tmp_path, h, x), _expected(h, x, 0, True, 0, False), strict=True):
+            np.testing.assert_allclose(got, one, rtol=1e-5, atol=1e-5)
+
+
+def test_what_cannot_be_written_is_an_error(tmp_path):
+    """A result of complex numbers: IREE would run one step of it."""
+    _written(tmp_path, "?", 0, False)
+    written(tmp_path, (tmp_path / "main.mlir").read_text().replace("f32>", "complex<f32>>"))
+    status, findings = compiled(tmp_path, (tmp_path / "main.mlir").read_text())
+    assert status == 1 and not (tmp_path / "out.vmfb").exists()
+    [found] = [one for one in findings if one["code"] == "FIS162"]
+    assert (found["severity"], found["subject"]) == ("error", "onnx.Scan")
 
 
 def test_a_scan_that_iree_reads_rightly_is_left_alone(tmp_path):

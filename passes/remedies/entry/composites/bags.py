@@ -85,7 +85,7 @@ def _is_bag(op: ir.Operation) -> bool:
     mode, skipped, weights = torch.integer_of(op.operands[4]), op.operands[8], op.operands[6]
     if mode not in (_SUM, _MEAN, _MAX) or torch.boolean_of(op.operands[7]) is None:
         return False
-    if not torch.is_none(skipped) and (torch.integer_of(skipped) or 0) < 0 and torch.integer_of(skipped) != -1:  # fmt: skip
+    if not torch.is_none(skipped) and not _is_row(op, torch.integer_of(skipped)):
         return False
     if not torch.is_none(weights) and (mode != _SUM or TensorType.of(weights) is None):
         return False
@@ -94,8 +94,16 @@ def _is_bag(op: ir.Operation) -> bool:
     return known and not any(list(one.uses) for one in others)
 
 
+def _is_row(op: ir.Operation, number: int | None) -> bool:
+    """Whether the row that counts for nothing is one from the front; -1 is none but for the composite op, where it is the last."""
+    if number is None:
+        return False
+    return number >= 0 or number == -1 and torch.front_end_name(op) != _COMPOSITE
+
+
+_COMPOSITE = "aten.embedding_bag.padding_idx"
 BAGS = {
     name: Composite(9, _bags, _is_bag, floats=False)
-    for name in ("aten.embedding_bag.padding_idx", "aten._embedding_bag", "aten._embedding_bag_forward_only")
+    for name in (_COMPOSITE, "aten._embedding_bag", "aten._embedding_bag_forward_only")
 }
 """Op -> what takes its place."""

@@ -19,6 +19,7 @@ from ..tensors.values import size_of, type_of
 from ..torch_ops import TensorType, apply
 
 _SCAN, _TERMINATOR = "onnx.Scan", "torch.operator_terminator"
+_BOOLEAN = "i1"
 _WITHOUT_LENGTHS = 9
 """The opset from which on a Scan has no batch, and no lengths of its sequences."""
 
@@ -48,6 +49,30 @@ class _Scan:
         plain = not any((*self.axes, *self.reverse, *self.made_axes, *self.made_reverse))
         return plain and type_of(self.sequences[0]).shape[0] is not None
 
+    @property
+    def is_writable(self) -> bool:
+        """Whether the sizes of the results are known but along their axes, or can be read from those of a step."""
+        if any(type_of(made).element not in (*torch.NUMBERS, _BOOLEAN) for made in self.made):
+            return False
+        return not self.measures or not any(len(row.operation.regions) for row in self.rows[:-1])
+
+    @property
+    def rows(self) -> list[ir.OpView]:
+        """The ops of the body; the last one names the results."""
+        return list(self.op.regions[0].blocks[0].operations)
+
+    @property
+    def measures(self) -> bool:
+        """Whether a result has a size that is not known, beside that along its axis."""
+        shapes = [(type_of(made).shape, axis) for made, axis in zip(self.made, self.made_axes, strict=True)]
+        return any(size is None and at != axis for shape, axis in shapes for at, size in enumerate(shape))
+
+
+def misread(op: ir.Operation) -> bool:
+    """Whether ``op`` is a Scan that IREE reads otherwise, whose results may be of unknown sizes."""
+    scan = _scan_of(op)
+    return scan is not None and not scan.is_lowered
+
 
 @register_pass
 @dataclass(frozen=True)
@@ -55,7 +80,7 @@ class LoopScans(FrontEndRemedy):
     """Writes an `onnx.Scan` that IREE reads otherwise as a loop that selects an element of each sequence and writes one of each result.
 
     IREE 3.13 runs a Scan forwards along the first dimension, whatever its attributes say, and one step of a sequence whose length is not known
-    (FIS162). The sizes of a result in other dimensions are known. Run it on the program as it was imported.
+    (FIS162). Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-loop-scans"
@@ -74,14 +99,18 @@ class LoopScans(FrontEndRemedy):
 
     def fits(self, op: ir.Operation) -> bool:
         scan = _scan_of(op)
-        return scan is not None and not scan.is_lowered
+        return scan is not None and not scan.is_lowered and scan.is_writable
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         scan = _scan_of(op)
         assert scan is not None  # `fits`
         length = size_of(scan.sequences[0], scan.axes[0])
         yes = torch.boolean(True)
-        empty = [_empty(made, axis, length) for made, axis in zip(scan.made, scan.made_axes, strict=True)]
+        like: list[ir.Value | None] = list(_first_step(scan)) if scan.measures else [None] * len(scan.made)
+        empty = [
+            _empty(made, axis, length, one)
+            for made, axis, one in zip(scan.made, scan.made_axes, like, strict=True)
+        ]
         carried = [*list(op.operands)[: scan.states], *empty]
         types = [value.type for value in carried]
         loop = ir.Operation.create("torch.prim.Loop", types, [length, yes, *carried], regions=1)
@@ -99,10 +128,7 @@ def _fill(scan: _Scan, block: ir.Block, length: ir.Value, yes: ir.Value) -> None
         backwards = _from_end(at, length) if any((*scan.reverse, *scan.made_reverse)) else at
         given = list(now[: scan.states])
         for value, axis, reverse in zip(scan.sequences, scan.axes, scan.reverse, strict=True):
-            shape = type_of(value).shape
-            kind = TensorType((*shape[:axis], *shape[axis + 1 :]), type_of(value).element)
-            place = backwards if reverse else at
-            given.append(apply("aten.select.int", [value, torch.integer(axis), place], kind))
+            given.append(_element_at(value, axis, backwards if reverse else at))
         given = [torch.cast(one, old.type) for one, old in zip(given, body.arguments, strict=True)]
     for old, new in zip(body.arguments, given, strict=True):
         old.replace_all_uses_with(new)
@@ -128,15 +154,48 @@ def _from_end(at: ir.Value, length: ir.Value) -> ir.Value:
     return apply("aten.sub.int", [behind, torch.integer(1)], at.type)
 
 
-def _empty(made: ir.Value, axis: int, length: ir.Value) -> ir.Value:
-    """A tensor of zeros like ``made``, of ``length`` elements along ``axis``."""
+def _first_step(scan: _Scan) -> list[ir.Value]:
+    """What the body makes of the first elements, of which only the sizes are read: what computes the elements is dead code."""
+    values: dict[int, ir.Value] = {}
+    given = scan.op.regions[0].blocks[0].arguments
+    for value, axis, old in zip(scan.sequences, scan.axes, list(given)[scan.states :], strict=True):
+        values[hash(old)] = torch.cast(_element_at(value, axis, torch.integer(0)), old.type)
+    for old, state in zip(given, list(scan.op.operands)[: scan.states], strict=False):
+        values[hash(old)] = torch.cast(state, old.type)
+    *rows, last = scan.rows
+    for row in rows:
+        again = row.operation.clone()
+        for at, operand in enumerate(again.operands):
+            again.operands[at] = values.get(hash(operand), operand)
+        values |= zip(map(hash, row.operation.results), again.results, strict=True)
+    return [values.get(hash(one), one) for one in list(last.operands)[scan.states :]]
+
+
+def _element_at(value: ir.Value, axis: int, place: ir.Value) -> ir.Value:
+    shape = type_of(value).shape
+    kind = TensorType((*shape[:axis], *shape[axis + 1 :]), type_of(value).element)
+    return apply("aten.select.int", [value, torch.integer(axis), place], kind)
+
+
+def _empty(made: ir.Value, axis: int, length: ir.Value, like: ir.Value | None) -> ir.Value:
+    """A tensor of zeros like ``made``, of ``length`` elements along ``axis``; ``like`` has its sizes in the other dimensions."""
     type_ = type_of(made)
-    sizes = [length if at == axis else torch.integer(one or 0) for at, one in enumerate(type_.shape)]
+    sizes = []
+    for at, one in enumerate(type_.shape):
+        if at == axis:
+            sizes.append(length)
+        elif one is not None or like is None:
+            sizes.append(torch.integer(one or 0))
+        else:
+            sizes.append(size_of(like, at - (at > axis)))
+    if type_.element == _BOOLEAN:
+        numbers = filled(sizes, TensorType(type_.shape, "si32"), 0.0)
+        return apply("aten.ne.Scalar", [numbers, torch.integer(0)], type_)
     return filled(sizes, type_, 0.0)
 
 
 def _scan_of(op: ir.Operation) -> _Scan | None:
-    """What ``op`` says, if it is a Scan whose results have known sizes but along their axes."""
+    """What ``op`` says, if it is a Scan of an opset that has no lengths."""
     opset = opset_of(op)
     if torch.front_end_name(op) != _SCAN or opset is None or opset < _WITHOUT_LENGTHS or len(op.regions) != 1:
         return None
@@ -160,11 +219,6 @@ def _scan_of(op: ir.Operation) -> _Scan | None:
     front, made_front = _from_front(axes, ranks[0]), _from_front(made_axes, ranks[1])
     if front is None or made_front is None:
         return None
-    for type_, axis in zip(results[states:], made_front, strict=True):
-        if type_ is None or type_.element not in torch.NUMBERS:
-            return None
-        if any(size is None and at != axis for at, size in enumerate(type_.shape)):
-            return None
     rows = list(op.regions[0].blocks[0].operations)
     if not rows or rows[-1].operation.name != _TERMINATOR or len(rows[-1].operands) != len(op.results):
         return None
