@@ -329,8 +329,8 @@ def test_the_way_out_fits_the_op(op, sizes):
     message = f'failed to legalize operation \'torch.operator\' that was explicitly marked illegal\n"torch.operator"() <{{name = "onnx.{op}"}}>'
     finding = check_front_end_op(message, ())
     assert finding is not None and finding.subject == f"onnx.{op}"
-    [note] = finding.notes
-    assert ("constant axes and sizes" in note) == sizes and "opset" not in note
+    assert any("constant axes and sizes" in note for note in finding.notes) == sizes
+    assert not any("opset" in note for note in finding.notes)
 
 
 def test_a_negative_width_of_the_call_is_refused_with_its_reason(tmp_path):
