@@ -11,7 +11,7 @@ from .. import torch_ops as torch
 from ..core.formulas import Tensor
 from ..tensors.values import INDICES, broadcast_shape, inserted, size_of, type_of
 from ..torch_ops import TensorType, apply
-from .composite import Composite
+from .composite import Composite, compared
 
 _SUM, _MEAN, _MAX = 0, 1, 2
 
@@ -21,16 +21,11 @@ def _ends(offsets: ir.Value, indices: ir.Value, has_last: bool) -> tuple[ir.Valu
     last = torch.sliced(offsets, 0, 1, None)
     if has_last:
         return torch.sliced(offsets, 0, 0, -1), last
-    options = [*(torch.none() for _option in range(3)), torch.none()]
+    options = [torch.none() for _option in range(3)]
     number = torch.integer(torch.NUMBERS[type_of(offsets).element])
-    filled = [torch.listed([torch.integer(1)]), size_of(indices, 0), number, *options[1:]]
+    filled = [torch.listed([torch.integer(1)]), size_of(indices, 0), number, *options]
     made = TensorType((1,), type_of(offsets).element)
     return offsets, torch.concatenated([last, apply("aten.full", filled, made)], 0)
-
-
-def _compared(name: str, left: ir.Value, right: ir.Value) -> ir.Value:
-    made = TensorType(broadcast_shape([type_of(left).shape, type_of(right).shape]), "i1")
-    return apply(f"aten.{name}.Tensor", [left, right], made)
 
 
 def _both(left: ir.Value, right: ir.Value) -> ir.Value:
@@ -47,7 +42,8 @@ def _members(op: ir.Operation) -> ir.Value:
     made = TensorType((count,), "si64")
     places = inserted(apply("aten.arange", [size_of(indices, 0), *options], made), 0)
     begin, end = (inserted(torch.converted(one, "si64"), 1) for one in (begin, end))
-    inside = _both(_compared("ge", places, begin), _compared("lt", places, end))
+    at = Tensor(places)
+    inside = _both(compared(at, "ge", Tensor(begin)).value, compared(at, "lt", Tensor(end)).value)
     if torch.is_none(skipped):
         return inside
     kept = apply("aten.ne.Scalar", [indices, skipped], TensorType((count,), "i1"))
@@ -62,13 +58,12 @@ def _bags(op: ir.Operation) -> list[Tensor]:
         taken = taken * Tensor(inserted(Tensor.wide(weights).value, 1))
     inside = _members(op)
     member, mode = Tensor(inserted(inside, 2)), torch.integer_of(op.operands[4])
+    counted = Tensor(torch.converted(inside, "f32")).summed([1])
     if mode == _MAX:
-        most = member.chosen(taken, -inf).largest(1).dropped(1)
-        found = most.is_("eq", -inf).chosen(0.0, most)
+        found = counted.is_("lt", 1.0).chosen(0.0, member.chosen(taken, -inf).largest(1).dropped(1))
     else:
         found = member.chosen(taken, 0.0).summed([1], keep=False)
     if mode == _MEAN:
-        counted = Tensor(torch.converted(inside, "f32")).summed([1])
         found = found / counted.at_least(1.0)
     shapes = [[size or 0 for size in type_of(one).shape] for one in list(op.results)[1:]]
     return [found, *(Tensor(torch.table(np.zeros(shape, np.int64))) for shape in shapes)]

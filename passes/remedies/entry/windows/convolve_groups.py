@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import ClassVar
 
 from iree.compiler import ir
 from iree.compiler.dialects import tensor
 
-from fissile.dialect.attributes import attribute, attributes
+from fissile.dialect.attributes import attributes
 from fissile.passes.analysis.imports.stablehlo_ops import (
     CONCATENATE,
     CONVOLUTION,
@@ -23,9 +22,8 @@ from fissile.passes.remedies.remedy import Exactness
 from ..front_end import FrontEndRemedy
 from ..stablehlo.sizes import index
 from ..stablehlo.values import bits_as, without_sign
-from .grouped_products import is_writable, of_all_groups
+from .grouped_products import dims_of, is_writable, of_all_groups
 
-_NUMBERS = re.compile(r"\[(?P<given>[^\]]*)\]x\[(?P<kernel>[^\]]*)\]->\[(?P<made>[^\]]*)\]")
 _GROUPS, _BATCHES = "feature_group_count", "batch_group_count"
 MOST_PARTS = 8
 """Groups that are a convolution each: of more, and of one channel each, all are one op."""
@@ -106,10 +104,9 @@ def _groups_of(op: ir.Operation) -> _Groups | None:
     if len(op.operands) != 2 or all(has_static_shape(one.type) for one in op.operands):
         return None
     count, batches = (int(ir.IntegerAttr(op.attributes[name]).value) if name in op.attributes else 1 for name in (_GROUPS, _BATCHES))  # fmt: skip
-    found = _NUMBERS.search(str(attribute(op, "dimension_numbers")))
-    if found is None or count < 2 or batches != 1:
+    if count < 2 or batches != 1:
         return None
-    given, kernel, made = (found[name].replace(" ", "").split(",") for name in ("given", "kernel", "made"))
+    given, kernel, made = dims_of(op)
     groups = _Groups(count, given.index("f"), kernel.index("o"), made.index("f"))
     sizes = [shape_of(op.operands[0])[groups.given], shape_of(op.operands[1])[groups.kernel]]
     unknown = ir.ShapedType.get_dynamic_size()

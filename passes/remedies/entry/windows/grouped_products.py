@@ -25,7 +25,7 @@ def is_writable(op: ir.Operation) -> bool:
     spatial = len(shape_of(op.operands[0])) - 2
     reverse = "window_reversal" in op.attributes and any(ir.DenseBoolArrayAttr(op.attributes["window_reversal"]))  # fmt: skip
     holes = set(_numbers(op, "lhs_dilation", spatial)) - {1}
-    window = [size for size, name in zip(shape_of(op.operands[1]), _dims(op)[1], strict=True) if name.isdigit()]  # fmt: skip
+    window = [size for size, name in zip(shape_of(op.operands[1]), dims_of(op)[1], strict=True) if name.isdigit()]  # fmt: skip
     known = ir.ShapedType.get_dynamic_size() not in window
     elements = [element_of(one) for one in (*op.operands, op.results[0])]
     numbers = all(isinstance(one, (ir.FloatType, ir.IntegerType)) and width_of(one) > 1 for one in elements)
@@ -34,7 +34,7 @@ def is_writable(op: ir.Operation) -> bool:
 
 def of_all_groups(op: ir.Operation, count: int) -> ir.Value:
     """The result of the convolution ``op`` of ``count`` groups."""
-    given, kernel_dims, made_dims = _dims(op)
+    given, kernel_dims, made_dims = dims_of(op)
     spatial = len(given) - 2
     result = ir.RankedTensorType(op.results[0].type)
     value, kernel = (widened(one, result.element_type) for one in op.operands)
@@ -154,7 +154,7 @@ def _regrouped(name: str, value: ir.Value, dim: int, made: list[int], output: li
     return ir.Operation.create(name, [type_], operands, attributes).results[0]
 
 
-def _dims(op: ir.Operation) -> tuple[list[str], list[str], list[str]]:
+def dims_of(op: ir.Operation) -> tuple[list[str], list[str], list[str]]:
     """What each dimension of the tensor, the kernel and the result is: b, f, i, o, or the number of a spatial one."""
     found = _NUMBERS.search(str(attribute(op, "dimension_numbers")))
     assert found is not None  # the dialect's own form
