@@ -303,3 +303,35 @@ func.func @main(%x: tensor<1x64x10x10xi8>, %w: tensor<16x64x3x3xf32>) -> tensor<
 """,
     ),
 )
+define(
+    "FIS415",
+    "constant-data",
+    "the module does not have the elements of a constant",
+    "A constant names a resource of the module (`dense_resource<name>`) that has no data, or fewer bytes than the type of the constant needs.",
+    "The program was printed with its large constants left out (`dense_resource<__elided__>`), or was cut or edited by hand. IREE rejects a "
+    "constant without data when all code is generated, with a message that has no place; of one with too few bytes it copies those that it needs, "
+    "past the end of the resource.",
+    "Compile the program as it was exported. For a test, elided constants can be zeros: the finding names the option.",
+    effect=Effect.REFUSED,
+    shown=Shown(
+        AUDIT,
+        """\
+func.func @main() -> tensor<4xf32> {
+  %0 = arith.constant dense_resource<weights> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+{-#
+  dialect_resources: { builtin: { weights: "0x040000000000803F00000040" } }
+#-}
+""",
+        """\
+func.func @main() -> tensor<4xf32> {
+  %0 = arith.constant dense_resource<weights> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+{-#
+  dialect_resources: { builtin: { weights: "0x040000000000803F000000400000404000008040" } }
+#-}
+""",
+    ),
+)

@@ -64,6 +64,20 @@ IN_F64 = "--iree-input-demote-f64-to-f32=false"
 """Computes f64 as such; by default IREE computes it as f32."""
 
 
+ELIDED_AS_ZERO = "iree-util-zero-fill-elided-attrs"
+"""The flag that makes zeros of constants which were left out of a text."""
+
+
+def is_on(flags: Sequence[str], name: str) -> bool:
+    """Whether ``flags`` set the boolean flag ``name``; the last one counts."""
+    on = False
+    for flag in flags:
+        given, _, value = flag.lstrip("-").partition("=")
+        if given == name:
+            on = value.lower() not in ("false", "0")
+    return on
+
+
 def one_word_each(words: Sequence[str]) -> list[str]:
     """``words`` with each value behind its flag and ``=``, as a session takes it; LLVM's command line takes two words as well."""
     joined: list[str] = []

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from fissile import wire
+from fissile.effect import Effect
 from fissile.finding import Finding
 from fissile.passes.analysis.legality.audit import audit
 from fissile.passes.analysis.legality.boundary_types import with_ways_out
@@ -28,7 +29,7 @@ from fissile.passes.failures.failure import codes_of
 from fissile.passes.iree.phases import CALLS_FOLLOWED_AT
 from fissile.report import Report
 
-from ..compile.hooks import recursion
+from ..compile.hooks.early_stops import endless_calls, lacking_constants
 from ..compile.hooks.guard import GUARDED_AT
 from ..compile.hooks.plan import DIALECT_LOWERINGS, lower_dialect
 from ..probe.diagnostics import failure_code, parse_diagnostic, quoted
@@ -72,12 +73,13 @@ def run_audit_here(
     except PassFailed as refused:
         return Report("audit", refused.findings, facts={"audit": []})
     contained("fissile's own ops", lambda: _lower(module), None)
-    if endless := contained("recursion", lambda: _recursion(session, module, job), []):
-        return Report("audit", tuple(endless), facts={"audit": []})
+    stops = contained("early stops", lambda: _early_stops(session, module, job), [])
+    if any(one.effect is Effect.ENDLESS for one in stops):
+        return Report("audit", tuple(stops), facts={"audit": []})
     effects_found = contained("ops with an effect", lambda: effects(module.op), [])
     counts = contained("ops by name", lambda: op_counts(module.op), {})
     compiler = compiler or Compiler(job.known, begins, ended)
-    findings: list[Finding] = []
+    findings: list[Finding] = list(stops)
     facts: list[dict] = []
     for name, flags in job.targets:
         changed = module.clone()  # the ops in it live as long as this name does
@@ -108,7 +110,7 @@ def run_audit_here(
             check_in_context(one.outcome, one.part, True, name, one.unprobed, one.function, one.place)
             for one in found.functions
         ]
-        if not found.rest.ok and not found.unranked and not found.is_explained:
+        if not found.rest.ok and not found.unranked and not found.is_explained and not stops:
             rest = _of_the_rest(found, name)
             findings.append(
                 contained("the kind of program", partial(note_other_program, rest, module.op), rest)
@@ -118,13 +120,20 @@ def run_audit_here(
     return Report("audit", tuple(merged(findings)), facts={"audit": facts, **more})
 
 
-def _recursion(session: Session, module: Module, job: AuditJob) -> list[Finding]:
-    """FIS145 of functions that call themselves, where the audit goes as far as IREE follows calls: it would not end."""
-    if job.start != "start" or phase_index(job.to) < phase_index(CALLS_FOLLOWED_AT):
+def _early_stops(session: Session, module: Module, job: AuditJob) -> list[Finding]:
+    """What no compile to the audit's last phase comes past: on functions that call themselves (FIS145) the audit would not end."""
+    if job.start != "start":
         return []
-    if not call_cycles(module.op):
-        return []
-    return recursion.findings_of(session.run(module.clone(), GUARDED_AT))
+    cycles = phase_index(job.to) >= phase_index(CALLS_FOLLOWED_AT) and bool(call_cycles(module.op))
+    return [
+        *(endless_calls(session.run(module.clone(), GUARDED_AT)) if cycles else ()),
+        *lacking_constants(
+            module,
+            Path(job.source).read_bytes(),
+            job.to,
+            [flag for _name, flags in job.targets for flag in flags],
+        ),
+    ]
 
 
 def _lower(module: Module) -> None:

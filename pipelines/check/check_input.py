@@ -14,7 +14,7 @@ from fissile.passes.definition import PassFailed
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.phases import LAST_SHARED_PHASE
 
-from ..compile.hooks import recursion
+from ..compile.hooks.early_stops import endless_calls
 from ..phase_pipeline import PhaseHook
 from ..repair.failures import rejected
 from ..session import Module, PhaseFailed, Session, phase_index
@@ -92,7 +92,7 @@ def refused_by_iree(failure: PhaseFailed, instead: Sequence[str]) -> Finding:
 
 def refuse_recursion(module: Module) -> None:
     """Raises PassFailed where IREE would not end on ``module`` (phase input)."""
-    if endless := contained("recursion", lambda: recursion.findings_of(module), []):
+    if endless := contained("recursion", lambda: endless_calls(module), []):
         raise PassFailed(endless)
 
 

@@ -357,7 +357,8 @@ class CheckRun:
         ]
 
     def _parsed(self, session: Session) -> Module:
-        module, self.misread = imports.parsed(session, self.source, self.allow_pipelines, self.gpu)
+        parsed = imports.parsed(session, self.source, self.flags, self.allow_pipelines, self.gpu)
+        module, self.misread = parsed
         return module
 
     def _refusal(

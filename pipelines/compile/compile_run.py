@@ -37,8 +37,8 @@ from ..repair.failures import suggested
 from ..repair.packing import Narrow, find_narrow
 from ..session import Module, PhaseFailed, Session, phase_index
 from .hooks import imports
+from .hooks.early_stops import stop_early
 from .hooks.plan import HookPlan, stop_on_leftovers
-from .hooks.recursion import stop_on_recursion
 from .request import STDIN_NAME, CompileRequest
 from .wrong_numbers import settled
 
@@ -90,17 +90,16 @@ class CompileRun:
     def parse(self) -> Module:
         module = self._read()
         module.stands_at(self.request.compile_from)
+        source = self._source
         if self._reads_input and self.request.compile_from == "start":
             self.misread = tuple(
-                imports.misread(
-                    module, self._source, self.request.repair != "off", names_gpu(self.request.flags)
-                )
+                imports.misread(module, source, self.request.repair != "off", names_gpu(self.request.flags))
             )
         if self._refused is not None:
             from .hooks import front_end
 
             self.entered = front_end.rewritten(module, self._refused, self.request.flags)
-        stop_on_recursion(module, self.request.compile_to)
+        stop_early(module, source, self.request.compile_to, self.request.flags)
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
             stop_on_leftovers(module)
         return module

@@ -51,7 +51,7 @@ def match_target(module, device: VulkanDevice) -> list[Change]:
     # Device globals and module attributes: executable targets stand nowhere else before executables exist.
     for op in (root, *(child.operation for child in root.regions[0].blocks[0].operations)):
         for name, attribute in list(attributes(op)):
-            if isinstance(attribute, (ir.DenseElementsAttr, ir.DenseResourceElementsAttr)):
+            if isinstance(attribute, ir.DenseElementsAttr):
                 continue  # a model's weights: printing them would cost more than the compile
             text = str(attribute)
             if _BACKEND not in text:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
-from fissile.dialect.attributes import text_of
+from fissile.dialect.attributes import is_resource, text_of
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.producers import bytes_of_results
@@ -105,10 +105,12 @@ def _constant_globals(module: ir.Operation) -> set[str]:
         if op.operation.name == iree_ops.UTIL_GLOBAL
         and "is_mutable" not in op.operation.attributes
         and "initial_value" in op.operation.attributes
-        and isinstance(
-            op.operation.attributes["initial_value"], (ir.DenseElementsAttr, ir.DenseResourceElementsAttr)
-        )
+        and _is_content(op.operation.attributes["initial_value"])
     }
+
+
+def _is_content(held: ir.Attribute) -> bool:
+    return isinstance(held, ir.DenseElementsAttr) or is_resource(held)
 
 
 def _is_held(value: ir.Value) -> bool:

@@ -59,7 +59,7 @@ def embedded_pipelines(module: ir.Operation) -> list[EmbeddedPipeline]:
 
 def _pipeline_in(op: ir.Operation, name: str) -> str:
     held = attribute(op, name)
-    if held is None or isinstance(held, (ir.DenseElementsAttr, ir.DenseResourceElementsAttr, ir.StringAttr)):
+    if held is None or isinstance(held, (ir.DenseElementsAttr, ir.StringAttr)):
         return ""
     text = str(held)
     return next((f"#{known}" for known in _ATTRIBUTES if f"#{known}<" in text), "")

@@ -75,7 +75,7 @@ def _has_address(op: ir.Operation) -> bool:
 def _object_in(op: ir.Operation, name: str) -> str:
     """An object in attribute ``name`` that is no file below the working directory or a search path of the command line."""
     held = attribute(op, name)
-    if held is None or isinstance(held, (ir.DenseElementsAttr, ir.DenseResourceElementsAttr, ir.StringAttr)):
+    if held is None or isinstance(held, (ir.DenseElementsAttr, ir.StringAttr)):
         return ""
     text = str(held)
     for part in text.split(f"#{_OBJECT}<")[1:]:

@@ -34,7 +34,7 @@ from fissile.passes.checks.storage.storage_fit import (
     smt_note,
 )
 from fissile.passes.containment import contained
-from fissile.passes.iree.flags import ASSERTS_STRIPPED_BY
+from fissile.passes.iree.flags import ASSERTS_STRIPPED_BY, is_on
 from fissile.passes.remedies.storage.assert_bounds import (
     Placed,
     assert_obligations,
@@ -177,9 +177,4 @@ def _kept_inside(
 
 def strips_asserts(flags: Sequence[str]) -> bool:
     """Whether these iree-compile flags remove asserts; the last one counts."""
-    stripped = False
-    for flag in flags:
-        name, _, value = flag.lstrip("-").partition("=")
-        if name == ASSERTS_STRIPPED_BY:
-            stripped = value.lower() not in ("false", "0")
-    return stripped
+    return is_on(flags, ASSERTS_STRIPPED_BY)

@@ -16,6 +16,7 @@ from fissile.passes.containment import contained, contained_change
 from ...repair.failures import suggested
 from ...session import Module, Session
 from ..misread.rows import DIALECTS, ROWS, TOSA, Row
+from .early_stops import stop_early
 
 if TYPE_CHECKING:
     from fissile.passes.remedies.entry.front_end import FrontEndRemedy
@@ -80,11 +81,12 @@ def _counted(group: list[Finding]) -> list[Finding]:
 
 
 def parsed(
-    session: Session, source: Path, allow_pipelines: bool, gpu: bool
+    session: Session, source: Path, flags: Sequence[str], allow_pipelines: bool, gpu: bool
 ) -> tuple[Module, tuple[Finding, ...]]:
-    """The program in ``source``, repaired, and what `misread` found, as suggestions."""
-    module = session.parse_input(source, allow_pipelines=allow_pipelines)
-    found = misread(module, source.read_bytes(), True, gpu)
+    """The program in ``source``, repaired, and what `misread` found, as suggestions. Raises PassFailed (FIS415)."""
+    module, content = session.parse_input(source, allow_pipelines=allow_pipelines), source.read_bytes()
+    found = misread(module, content, True, gpu)
+    stop_early(module, content, "end", flags)
     return module, tuple(suggested(one, "`fissile compile` applies it") for one in found)
 
 

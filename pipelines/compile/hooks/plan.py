@@ -22,9 +22,9 @@ from ..request import CompileRequest
 from . import host_updates
 from .attentions import DECOMPOSE
 from .branch_operands import lost_references
+from .early_stops import recursion
 from .guard import GUARDED_AT, guard, strips_asserts
 from .host_floats import FOLD
-from .recursion import recursion
 from .schedule import of_schedule
 
 DIALECT_LOWERINGS = (
