@@ -9,47 +9,10 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from .helpers import HELPERS
+
 KIND = "memref<8xf32>"
 VIEW = "memref<4xf32, strided<[1], offset: 2>>"
-
-HELPERS = """\
-func.func private @fresh(%f: f32) -> memref<8xf32> {
-  %a = memref.alloc() : memref<8xf32>
-  linalg.fill ins(%f : f32) outs(%a : memref<8xf32>)
-  return %a : memref<8xf32>
-}
-func.func private @first(%m: memref<8xf32>) -> f32 {
-  %c0 = arith.constant 0 : index
-  %t = memref.alloc() : memref<8xf32>
-  memref.copy %m, %t : memref<8xf32> to memref<8xf32>
-  %l = memref.load %t[%c0] : memref<8xf32>
-  return %l : f32
-}
-func.func private @same(%m: memref<8xf32>) -> memref<8xf32> {
-  return %m : memref<8xf32>
-}
-func.func private @either(%c: i1, %m: memref<8xf32>, %o: memref<8xf32>) -> memref<8xf32> {
-  %r = scf.if %c -> memref<8xf32> {
-    scf.yield %m : memref<8xf32>
-  } else {
-    %s = func.call @same(%o) : (memref<8xf32>) -> memref<8xf32>
-    scf.yield %s : memref<8xf32>
-  }
-  return %r : memref<8xf32>
-}
-func.func private @pick(%c: i1, %f: f32) -> memref<8xf32> {
-  %a = memref.alloc() : memref<8xf32>
-  linalg.fill ins(%f : f32) outs(%a : memref<8xf32>)
-  %r = scf.if %c -> memref<8xf32> {
-    %b = memref.alloc() : memref<8xf32>
-    memref.copy %a, %b : memref<8xf32> to memref<8xf32>
-    scf.yield %b : memref<8xf32>
-  } else {
-    scf.yield %a : memref<8xf32>
-  }
-  return %r : memref<8xf32>
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -288,7 +251,7 @@ class _Writer:
         scope.buffers.append(f"{name}#1")
 
     def call(self, scope: _Scope) -> None:
-        which = self.random.randint(0, 4)
+        which = self.random.randint(0, 6)
         name = self.fresh("h")
         number = self.random.choice(scope.numbers)
         if which == 0:
@@ -304,6 +267,13 @@ class _Writer:
             scope.lines.append(
                 f"{name} = func.call @either({self.condition()}, {both}) : (i1, {KIND}, {KIND}) -> {KIND}"
             )
+        elif which in (4, 5):
+            of, first = ("twice", KIND) if which == 4 else ("parts", VIEW)
+            scope.lines.append(f"{name}:2 = func.call @{of}({number}) : (f32) -> ({first}, {KIND})")
+            load = self.fresh("l")
+            scope.lines.append(f"{load} = memref.load {name}#0[%c1] : {first}")
+            scope.numbers.append(load)
+            name = self.random.choice((f"{name}#0", f"{name}#1")) if which == 4 else f"{name}#1"
         else:
             scope.lines.append(f"{name} = func.call @first({self.buffer(scope)}) : ({KIND}) -> f32")
             scope.numbers.append(name)

@@ -1,10 +1,15 @@
-"""Functions of a module in an order in which what is called comes before what calls it."""
+"""Functions of a module in an order in which what is called comes before what calls it, and who owns the results of those without one."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from iree.compiler import ir
 
+from . import kinds
+from .joins import ends_of
 from .module import callees_of, functions_of
+from .ownership import Bases, Ownership, ownership_of
 
 
 def in_circles(module: ir.Operation) -> dict[str, ir.Operation]:
@@ -37,3 +42,27 @@ def callees_first(module: ir.Operation) -> list[tuple[str, ir.Operation]]:
     for name in functions:
         visit(name, ())
     return list(done.items())
+
+
+def summaries_of_circles(functions: Mapping[str, ir.Operation]) -> dict[str, Ownership]:
+    """Who owns the results of functions that call each other in a circle.
+
+    Each is taken to hand its results to the caller until its body says otherwise: the greatest solution, since a call that never
+    comes back hands on nothing at all.
+    """
+    summaries = {name: Ownership(results=_all_owned(function)) for name, function in functions.items()}
+    changed = True
+    while changed:
+        changed = False
+        for name, function in functions.items():
+            found = ownership_of(function, summaries)
+            before = summaries[name]
+            changed = changed or (found.results, found.consumed) != (before.results, before.consumed)
+            summaries[name] = found
+    return summaries
+
+
+def _all_owned(function: ir.Operation) -> tuple[Bases | None, ...]:
+    return (None,) * max(
+        (len(op.operands) for op in ends_of(function) if op.name in kinds.RETURNS), default=0
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
 from iree.compiler import ir
 
@@ -12,6 +14,63 @@ from . import kinds
 from .aliases import same_storage
 from .joins import ONCE, Entry
 from .regions import is_end
+
+
+@dataclass(frozen=True)
+class SameAs:
+    """A result that names storage which the caller gets as result ``number``, too."""
+
+    number: int
+
+
+def handed_on(
+    returns: Sequence[ir.Operation],
+    owner_of: Callable[[ir.Value], ir.Value | None],
+    is_whole: Callable[[ir.Value], bool],
+) -> tuple[dict[int, frozenset[SameAs] | None], set[ir.Value]]:
+    """Of the results of a function that ends with ``returns``, those whose storage the caller owns then, and owners that it does not know.
+
+    Two results may be one piece of storage: then one of them owns it, a whole name of it if there is one, and the other is the same (`SameAs`).
+    Where that depends on the path, or where other paths return storage of others, the caller cannot know what to release.
+    ``owner_of`` a value: None where it is not owned here.
+    """
+    owners = {
+        at: [owner_of(op.operands[at]) for op in returns]
+        for at in range(min((len(op.operands) for op in returns), default=0))
+    }
+    unknown: set[ir.Value] = set()
+    while True:
+        owned = {
+            at: [owner for owner in held if owner is not None and owner not in unknown]
+            for at, held in owners.items()
+        }
+        owned = {at: held for at, held in owned.items() if len(held) == len(returns)}
+        lost = set(owners) - set(owned)
+        together = {at: [at] for at in owned}
+        for one, other in combinations(owned, 2):
+            same = [a == b for a, b in zip(owned[one], owned[other], strict=True)]
+            if all(same):
+                together[one].append(other)
+                together[other].append(one)
+            elif any(same):
+                lost |= {one, other}
+        more = {owner for at in lost for owner in owners[at] if owner is not None} - unknown
+        if not more:
+            break
+        unknown |= more
+    found: dict[int, frozenset[SameAs] | None] = {}
+    for at, group in together.items():
+        whole = (one for one in sorted(group) if all(is_whole(op.operands[one]) for op in returns))
+        first = next(whole, min(group))
+        found[at] = None if first == at else frozenset([SameAs(first)])
+    return found, unknown
+
+
+def of_call(op: ir.Operation, part: int | SameAs | None) -> ir.Value | None:
+    """What a part of `Ownership.results` is where ``op`` calls the function; None for storage from elsewhere."""
+    if part is None:
+        return None
+    return op.results[part.number] if isinstance(part, SameAs) else op.operands[part]
 
 
 def leaving_tensors(tensors: Mapping[ir.Value, list[Entry]]) -> set[ir.Value]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from iree.compiler import ir
 
@@ -17,8 +18,8 @@ from fissile.passes.analysis.bounds.shaped_values import is_argument
 from ..program.private_calls import CALLS
 from . import kinds
 from .aliases import chosen_from, folds_to, may_be_same, same_storage
-from .hand_over import leaving_tensors, released_arguments
-from .joins import Entry, choices, ends_of, joins_of, tensor_joins
+from .hand_over import handed_on, leaving_tensors, of_call, released_arguments
+from .joins import Entry, choices, joins_of, tensor_joins
 from .regions import Regions, beside, op_making
 
 Bases = frozenset
@@ -46,7 +47,7 @@ class Ownership:
     consumed: frozenset[int] = frozenset()
     """The arguments that the function releases itself, or hands on to where nobody sees them."""
     results: tuple[Bases | None, ...] = ()
-    """For each result of the function: None where the caller owns it, else the numbers of arguments that it may be (or FOREIGN)."""
+    """For each result of the function: None where the caller owns it, else what it may be: arguments by number, a result (`SameAs`), FOREIGN."""
 
 
 Summaries = Mapping[str, Ownership]
@@ -55,30 +56,6 @@ Summaries = Mapping[str, Ownership]
 def ownership_of(function: ir.Operation, summaries: Summaries) -> Ownership:
     """Who owns what in ``function``; ``summaries`` says it of the results of functions that it calls."""
     return _Analysis(function, summaries).run()
-
-
-def summaries_of_circles(functions: Mapping[str, ir.Operation]) -> dict[str, Ownership]:
-    """Who owns the results of functions that call each other in a circle.
-
-    Each is taken to hand its results to the caller until its body says otherwise: the greatest solution, since a call that never
-    comes back hands on nothing at all.
-    """
-    summaries = {name: Ownership(results=_all_owned(function)) for name, function in functions.items()}
-    changed = True
-    while changed:
-        changed = False
-        for name, function in functions.items():
-            found = ownership_of(function, summaries)
-            before = summaries[name]
-            changed = changed or (found.results, found.consumed) != (before.results, before.consumed)
-            summaries[name] = found
-    return summaries
-
-
-def _all_owned(function: ir.Operation) -> tuple[Bases | None, ...]:
-    return (None,) * max(
-        (len(op.operands) for op in ends_of(function) if op.name in kinds.RETURNS), default=0
-    )
 
 
 class _Analysis:
@@ -213,15 +190,13 @@ class _Analysis:
 
     def call_results(self, op: ir.Operation, bases: Mapping[ir.Value, Bases]):
         summary = self.summaries.get(text_of(op, "callee"))
-        values = list(op.operands)
         for number, result in enumerate(op.results):
             origin = (
                 summary.results[number] if summary and number < len(summary.results) else Bases([FOREIGN])
             )
             if origin is not None:
-                parts = (
-                    bases.get(values[a], Bases()) if a is not FOREIGN else Bases([FOREIGN]) for a in origin
-                )
+                named = [of_call(op, part) for part in origin]
+                parts = (Bases([FOREIGN]) if v is FOREIGN else bases.get(v, Bases()) for v in named)
                 given = Bases().union(*parts)
                 if kinds.is_storage_like(result.type) or given - {FOREIGN}:
                     yield result, given
@@ -271,11 +246,13 @@ class _Analysis:
         """What the caller gets: storage that it owns then (None), or what comes from its own arguments and from elsewhere."""
         if not returns:
             return ()
+        handed, unknown = handed_on(returns, partial(_owner, found), partial(self.is_whole, found))
+        found.kept |= unknown
+        found.undecided |= unknown
         result: list[Bases | None] = []
         for position in range(len(returns[0].operands)):
-            values = [r.operands[position] for r in returns]
-            owned = all(_owned(v, found) for v in values)
-            result.append(None if owned else Bases().union(*map(self.arguments, values)))
+            parts = [self.arguments(r.operands[position]) for r in returns]
+            result.append(handed[position] if position in handed else Bases().union(*parts))
         return tuple(result)
 
     def arguments(self, value: ir.Value) -> Bases:
@@ -310,7 +287,7 @@ class _Analysis:
             origin = summary.results[number] if summary and number < len(summary.results) else None
             if origin is None:
                 return [FOREIGN]
-            return [FOREIGN if n is FOREIGN else op.operands[n] for n in sorted(origin, key=str)]
+            return [of_call(op, part) for part in sorted(origin, key=str)]
         named = dict(same_storage(op))
         return [named.get(value, FOREIGN), *(old for new, old in may_be_same(op) if new == value)]
 
@@ -357,6 +334,9 @@ class _Analysis:
                 return False
         return True
 
+    def is_whole(self, found: Ownership, value: ir.Value) -> bool:
+        return self.whole(value, found) is not None
+
     def whole(self, value: ir.Value, found: Ownership) -> ir.Value | None:
         """The one owner that ``value`` names from its beginning on."""
         bases = found.bases.get(value, Bases())
@@ -395,6 +375,8 @@ def _loop_of(value: ir.Value) -> ir.Operation | None:
     return op if op.name in kinds.LOOPS else None
 
 
-def _owned(value: ir.Value, found: Ownership) -> bool:
+def _owner(found: Ownership, value: ir.Value) -> ir.Value | None:
+    """Who owns the storage that ``value`` names, where that is one, here, and nobody else sees it."""
     bases = found.bases.get(value, Bases())
-    return len(bases) == 1 and FOREIGN not in bases and not bases & found.kept
+    (owner,) = bases if len(bases) == 1 else (FOREIGN,)
+    return FOREIGN if owner in found.kept else owner

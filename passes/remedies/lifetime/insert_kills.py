@@ -13,10 +13,10 @@ from fissile.dialect.attributes import text_of
 from fissile.finding import Finding, ordered
 from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.analysis.bounds.value_names import name_of
-from fissile.passes.analysis.lifetime.calls import callees_first, in_circles
+from fissile.passes.analysis.lifetime.calls import callees_first, in_circles, summaries_of_circles
 from fissile.passes.analysis.lifetime.kinds import CONSTANTS, MEMREF, RELEASES, STACK, STORAGE, released
 from fissile.passes.analysis.lifetime.module import functions_of
-from fissile.passes.analysis.lifetime.ownership import FOREIGN, Ownership, ownership_of, summaries_of_circles
+from fissile.passes.analysis.lifetime.ownership import FOREIGN, Ownership, ownership_of
 from fissile.passes.analysis.lifetime.placement import Spot, Unplaced, is_inside, spots_of
 from fissile.passes.analysis.lifetime.regions import Regions, op_making, region_of
 from fissile.passes.analysis.program.defined_before import exists_before

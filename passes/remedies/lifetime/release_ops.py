@@ -39,6 +39,8 @@ def work_on(owner: ir.Value, aliases: Iterable[ir.Value], spot: Spot) -> list[ir
         return []
     if is_argument(owner) or spot.behind is None:
         raise Unplaced("work on it is queued in another block, and its timepoint is not known here")
+    if owner.owner.operation.name != iree_ops.STREAM_RESOURCE_ALLOCA:
+        raise Unplaced("its size is not known here: another function allocates it")
     found = []
     for alias in aliases:
         for use in alias.uses:

@@ -114,3 +114,33 @@ func.func @flag(%n: index, %given: memref<4xf32>) -> f32 {
   %l = memref.load %w[%c0] : memref<4xf32>
   return %l : f32
 }
+
+// A function returns one buffer twice, and a part of it with the whole: the caller releases each buffer once, by its whole name, behind the
+// last use of both names.
+func.func private @twice(%v: f32) -> (memref<8xf32>, memref<8xf32>) {
+  %a = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%v : f32) outs(%a : memref<8xf32>)
+  return %a, %a : memref<8xf32>, memref<8xf32>
+}
+func.func private @part(%v: f32) -> (memref<4xf32, strided<[1], offset: 2>>, memref<8xf32>) {
+  %p:2 = call @twice(%v) : (f32) -> (memref<8xf32>, memref<8xf32>)
+  %s = memref.subview %p#1[2] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 2>>
+  return %s, %p#0 : memref<4xf32, strided<[1], offset: 2>>, memref<8xf32>
+}
+// CHECK-LABEL: func.func @both
+// CHECK:         %[[P:.*]]:2 = call @part
+// CHECK:         %[[Q:.*]]:2 = call @twice
+// CHECK:         memref.load %[[P]]#0
+// CHECK-NEXT:    memref.dealloc %[[P]]#1
+// CHECK-NEXT:    memref.load %[[Q]]#1
+// CHECK-NEXT:    memref.dealloc %[[Q]]#0
+// CHECK-NOT:     memref.dealloc
+func.func @both(%v: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %p:2 = call @part(%v) : (f32) -> (memref<4xf32, strided<[1], offset: 2>>, memref<8xf32>)
+  %q:2 = call @twice(%v) : (f32) -> (memref<8xf32>, memref<8xf32>)
+  %x = memref.load %p#0[%c0] : memref<4xf32, strided<[1], offset: 2>>
+  %y = memref.load %q#1[%c0] : memref<8xf32>
+  %z = arith.addf %x, %y : f32
+  return %z : f32
+}
