@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import pi, sqrt
 from typing import ClassVar
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import text_of
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
@@ -20,8 +22,23 @@ _BINARY = "aten.binary_cross_entropy_with_logits"
 _DIVERGENCE = "aten.kl_div"
 _RENORM = "aten.renorm"
 _PRELU = "aten.prelu"
-_OPERANDS = {"aten.log_sigmoid": 1, "aten.softshrink": 2, _PRELU: 2, _BINARY: 5, _RENORM: 4, _DIVERGENCE: 4}
+_GELU, _GELU_BACKWARD, _ONNX_GELU = "aten.gelu", "aten.gelu_backward", "onnx.Gelu"
+_DEGREES = "aten.rad2deg"
+_OPERANDS = {
+    "aten.log_sigmoid": 1,
+    "aten.softshrink": 2,
+    _PRELU: 2,
+    _BINARY: 5,
+    _RENORM: 4,
+    _DIVERGENCE: 4,
+    _GELU: 2,
+    _GELU_BACKWARD: 3,
+    _ONNX_GELU: 1,
+    _DEGREES: 1,
+}
 """Op -> how many operands it has."""
+_SLOPE, _CUBE = sqrt(2 / pi), 0.044715
+"""Of GELU's approximation, 0.5 x (1 + tanh(slope (x + cube x^3))). IREE 3.13 has 0.797724, of pi = 22 / 7, for the slope."""
 
 
 def _log_sigmoid(x: Tensor) -> Tensor:
@@ -48,6 +65,27 @@ def _prelu(x: Tensor, weight: Tensor) -> Tensor:
     return x.is_("gt", 0.0).chosen(x, x * slopes)
 
 
+def _approximates(op: ir.Operation) -> bool:
+    """Whether a GELU is the one by tanh."""
+    if torch.front_end_name(op) == _ONNX_GELU:
+        return text_of(op, "torch.onnx.approximate") == "tanh"
+    return torch.string_of(op.operands[len(op.operands) - 1]) == "tanh"
+
+
+def _gelu(x: Tensor) -> Tensor:
+    return x * 0.5 * (_bend(x).of("tanh") + 1.0)
+
+
+def _bend(x: Tensor) -> Tensor:
+    return (x + x * x * x * _CUBE) * _SLOPE
+
+
+def _gelu_gradient(gradient: Tensor, x: Tensor) -> Tensor:
+    bent = _bend(x).of("tanh")
+    rise = (x * x * (3 * _CUBE) + 1.0) * _SLOPE
+    return gradient * ((bent + 1.0) * 0.5 + x * 0.5 * (1.0 - bent * bent) * rise)
+
+
 def _binary(x: Tensor, target: Tensor, weight: Tensor | None, positive: Tensor | None) -> Tensor:
     least = (-x).softplus()
     if positive is not None:
@@ -72,11 +110,12 @@ def _differs(op: ir.Operation, elements: set[str]) -> bool:
 @register_pass
 @dataclass(frozen=True)
 class WriteFormulas(FrontEndRemedy):
-    """Writes `log_sigmoid`, `softshrink`, `prelu`, `binary_cross_entropy_with_logits`, `kl_div` and `renorm` as PyTorch computes them.
+    """Writes `log_sigmoid`, `softshrink`, `prelu`, GELU by tanh, `binary_cross_entropy_with_logits`, `kl_div`, `renorm` and `rad2deg` as PyTorch
+    computes them.
 
     IREE 3.13's import takes the logarithm of a sigmoid that is 0 below -88, moves numbers away from 0 in a negative soft threshold, takes the
-    weights of a PReLU to be those of the last dimension, multiplies 0 with the logarithm of 0 in a divergence, and takes other norms in a `renorm`
-    along a dimension that counts from the end (FIS222). Floats are computed in f32, as PyTorch computes 16-bit ones. Sizes may be dynamic. Run it
+    weights of a PReLU to be those of the last dimension, multiplies 0 with the logarithm of 0 in a divergence, takes other norms in a `renorm`
+    along a dimension that counts from the end, and computes GELU and degrees with few digits of pi (FIS222). Floats are computed in f32, as PyTorch computes 16-bit ones. Sizes may be dynamic. Run it
     on the program as it was imported.
     """
 
@@ -84,7 +123,8 @@ class WriteFormulas(FrontEndRemedy):
     cures: ClassVar[tuple[str, ...]] = ("FIS222",)
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "replaces `aten.log_sigmoid`, `softshrink`, `prelu`, `binary_cross_entropy_with_logits`, `kl_div` and `renorm` with PyTorch's formulas (in the input)"
+        "replaces `aten.log_sigmoid`, `softshrink`, `prelu`, GELU by tanh, `binary_cross_entropy_with_logits`, `kl_div`, `renorm` and `rad2deg` with "
+        "PyTorch's formulas (in the input)"
     )
     repairs: ClassVar[str] = (
         "these activations and losses, which IREE computes by other formulas: wrong numbers on every target (FIS222)"
@@ -104,6 +144,8 @@ class WriteFormulas(FrontEndRemedy):
         if name in (_BINARY, _DIVERGENCE):
             reduction = torch.integer_of(op.operands[4 if name == _BINARY else 2])
             return reduction in (NONE, MEAN, SUM) and (name == _BINARY or _differs(op, floats))
+        if name in (_GELU, _GELU_BACKWARD, _ONNX_GELU):
+            return _approximates(op)
         if name == _PRELU:
             return _of_channels(types[0], types[1])
         if name == _RENORM:
@@ -121,8 +163,14 @@ class WriteFormulas(FrontEndRemedy):
             return [_log_sigmoid(x).as_result(op.results[0])]
         if name == "aten.softshrink":
             return [_softshrink(x, torch.number_of(given[1]) or 0.0).as_result(op.results[0])]
+        if name in (_GELU, _ONNX_GELU):
+            return [_gelu(x).as_result(op.results[0])]
+        if name == _DEGREES:
+            return [(x * (180 / pi)).as_result(op.results[0])]
         target = more[0]
         assert target is not None
+        if name == _GELU_BACKWARD:
+            return [_gelu_gradient(x, target).as_result(op.results[0])]
         if name == _PRELU:
             return [_prelu(x, target).as_result(op.results[0])]
         if name == _BINARY:

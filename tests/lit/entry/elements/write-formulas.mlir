@@ -52,3 +52,21 @@ func.func @left(%x: !torch.vtensor<[4],f64>) -> (!torch.vtensor<[4],f64>, !torch
   %s = torch.aten.sigmoid %x : !torch.vtensor<[4],f64> -> !torch.vtensor<[4],f64>
   return %r, %s : !torch.vtensor<[4],f64>, !torch.vtensor<[4],f64>
 }
+
+// All digits of pi, where GELU is the one by tanh.
+// CHECK-LABEL: func.func @gelu
+// CHECK-DAG:     torch.constant.float 0.79788456080286
+// CHECK:         torch.aten.tanh
+// CHECK-NOT:     torch.aten.gelu
+func.func @gelu(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %how = torch.constant.str "tanh"
+  %r = torch.aten.gelu %x, %how : !torch.vtensor<[4],f32>, !torch.str -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+// CHECK-LABEL: func.func @exact
+// CHECK:         torch.aten.gelu
+func.func @exact(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %how = torch.constant.str "none"
+  %r = torch.aten.gelu %x, %how : !torch.vtensor<[4],f32>, !torch.str -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
