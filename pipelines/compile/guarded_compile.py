@@ -250,6 +250,20 @@ class GuardedCompile:
         self._rewrite_with(rewrites)
         return so_far
 
+    def checks_in_code(self, so_far: Outcome) -> bool:
+        """Whether code that no repair helps may be that of a run-time check."""
+        return self.repairable(so_far) and self._run.has_inner_checks and not _before_code(so_far.failure)
+
+    def unchecked(self, so_far: Outcome) -> Outcome:
+        """Direct again, without the run-time checks that stand in code. Where that does not help they are taken back."""
+        assert so_far.failure is not None  # `checks_in_code`
+        self._run.leave_checks_out(so_far.failure.message)
+        after = self._direct(Outcome())
+        if after.failure is None:
+            return after
+        self._run.leave_checks_out("")
+        return so_far
+
     def repairable(self, so_far: Outcome) -> bool:
         return so_far.failure is not None and not so_far.threw and self._repairable(so_far.failure)
 
@@ -333,6 +347,7 @@ ATTEMPTS = (
         lambda after, so_far: after.packed_last(so_far),
         lambda one, so_far: one.after_failure(so_far).may_be_unlowered(so_far),
     ),
+    Attempt("unchecked", GuardedCompile.unchecked, GuardedCompile.checks_in_code),
     _after("report", lambda after, so_far: after.report(so_far)),
     Attempt("as it is", GuardedCompile.as_it_is, lambda one, so_far: so_far.threw),
 )

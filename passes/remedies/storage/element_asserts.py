@@ -150,12 +150,14 @@ def read_elements(
     bounds: Sequence[ElementBound],
     sizes: Sequence[ir.Value | None],
     extent_of: Callable[[int], ir.Value | None],
+    rounds_of: Callable[[Sequence[int]], ir.Value | None],
 ) -> Reading:
-    """What ``op`` computes of ``bounds``. ``extent_of`` a loop is how many rounds it has; None: at least one."""
+    """What ``op`` computes of ``bounds``. ``extent_of`` a loop is how many rounds it has; None: at least one. ``rounds_of`` loops is a tensor with
+    a dimension for each, to be read for its sizes alone; None: they are not known."""
     if bounds[0].indices is not None:
         return _over_indices(bounds, sizes)
     if all(_can_slice(op, b) for b in bounds):
-        return _over_body(op, bounds, sizes, extent_of)
+        return _over_body(op, bounds, sizes, extent_of, rounds_of)
     return _over_whole_body(op, bounds, sizes)
 
 
@@ -190,6 +192,7 @@ def _over_body(
     bounds: Sequence[ElementBound],
     sizes: Sequence[ir.Value | None],
     extent_of: Callable[[int], ir.Value | None],
+    rounds_of: Callable[[Sequence[int]], ir.Value | None],
 ) -> Reading:
     watched = [_watched(b) for b in bounds]
     needed = [v for b in bounds for v in _read_by(b)]
@@ -199,12 +202,12 @@ def _over_body(
     maps = _maps_of(op)
     loops = {ir.IntegerAttr(o.attributes["dim"]).value for o in slice_ if o.name == "linalg.index"}
     # Every loop that is used needs an operand that tells its extent: a shaped one that indexes it alone.
-    for number, (operand, map_) in enumerate(zip(op.operands, maps, strict=False)):
-        missing = (loops | {d for n in chosen for d in _dims(maps[n])}) - {
-            d for n in chosen for d in _plain_dims(maps[n])
-        }
-        if missing & set(_plain_dims(map_)) and is_shaped(operand) and number not in chosen:
-            chosen.append(number)
+    alone = {d for n in chosen for d in _plain_dims(maps[n])}
+    counted = sorted((loops | {d for n in chosen for d in _dims(maps[n])}) - alone)
+    rounds = rounds_of(counted) if counted else None
+    if counted and rounds is None:
+        with_them = (n for n, map_ in enumerate(maps) if set(counted) & set(_plain_dims(map_)))
+        chosen += [n for n in with_them if n not in chosen and is_shaped(op.operands[n])]
     kept = sorted(loops | {d for n in chosen for d in _dims(maps[n])})
     renamed = {old: new for new, old in enumerate(kept)}
     # The body runs only if the other loops have a round.
@@ -239,10 +242,12 @@ def _over_body(
             found += bad
         return found
 
-    new_maps = [
-        ir.AffineMap.get(len(kept), 0, [_renamed(e, renamed) for e in maps[n].results]) for n in chosen
-    ]
-    return Reading([op.operands[n] for n in chosen], new_maps, len(kept), body)
+    read = [op.operands[n] for n in chosen]
+    places = [[_renamed(e, renamed) for e in maps[n].results] for n in chosen]
+    if rounds is not None:
+        read.append(rounds)
+        places.append([ir.AffineDimExpr.get(renamed[d]) for d in counted])
+    return Reading(read, [ir.AffineMap.get(len(kept), 0, one) for one in places], len(kept), body)
 
 
 def _over_whole_body(

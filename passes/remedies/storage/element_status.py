@@ -175,7 +175,8 @@ def _readings(
         for part in _parts(checks, MAX_FLAGS // 2):
             bounds = [j.obligation.bound for j in part]
             sizes = [writer.index(b.size) if b.size is not None else None for b in bounds]
-            reading = read_elements(op, bounds, sizes, partial(_extent, extents, writer, op))
+            extent, rounds = (partial(one, extents, writer, op) for one in (_extent, _rounds))
+            reading = read_elements(op, bounds, sizes, extent, rounds)
             found.append((reading, [flag for j in part for flag in _flags(j)]))
     return found
 
@@ -186,6 +187,13 @@ def _extent(extents: Extents, writer: TermWriter, op: ir.Operation, loop: int) -
         return None
     size = loop_extents(extents, op, indexing_maps(op) or [])[loop]
     return None if size is None else writer.index(size)
+
+
+def _rounds(extents: Extents, writer: TermWriter, op: ir.Operation, loops: Sequence[int]) -> ir.Value | None:
+    """A tensor that is as large as those loops of the structured ``op`` are long, and has no contents; None where a length is not known."""
+    sizes = loop_extents(extents, op, indexing_maps(op) or [])
+    terms = [size for loop in loops if (size := sizes[loop]) is not None]
+    return writer.empty(terms) if len(terms) == len(loops) else None
 
 
 def _add_size(rows: list[tuple[Term, Judged]], size: Term, judged: Judged) -> None:

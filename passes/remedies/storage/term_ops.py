@@ -6,7 +6,7 @@ that uses it also checks that it did not: a size that does not fit 64 bits fits 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from iree.compiler import ir
@@ -53,6 +53,11 @@ class TermWriter:
         self._constants: dict[int, ir.Value] = {}
         self._conditions: dict[Condition, ir.Value] = {}
         self._index = ir.IndexType.get()
+
+    def empty(self, sizes: Sequence[Term]) -> ir.Value:
+        """A tensor of bytes of these sizes, without contents."""
+        given = [self.index(size) if size.constant is None else size.constant for size in sizes]
+        return tensor.EmptyOp(given, ir.IntegerType.get_signless(8), ip=self._at).result
 
     def condition(self, condition: Condition) -> ir.Value:
         """An i1 that is true exactly where ``condition`` holds."""
