@@ -29,15 +29,6 @@ def attributes(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:
             yield name, value
 
 
-def is_resource(held: ir.Attribute) -> bool:
-    """Whether ``held`` are elements in a resource of the module: the bindings give them as a plain attribute."""
-    try:
-        ir.DenseResourceElementsAttr(held)
-    except ValueError:
-        return False
-    return True
-
-
 def text_of(op: ir.Operation, name: str) -> str:
     """The text of a string or a symbol among the attributes of ``op``, bytes that are not UTF-8 as `\\xff`; empty without one."""
     found = attribute(op, name)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute
+from fissile.dialect.resources import bytes_of, stands_in_resource
 from fissile.passes.iree import ops as iree_ops
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ CONSTANTS = (
 """The others hide their value or shape from folding, not from their reader."""
 LARGEST_READ = 1 << 22
 """Elements of a constant that are looked at; a splat has no limit."""
+LARGEST_RESOURCE = 1 << 20
+"""Bytes of one in a resource of the module, which are printed to be read (6 ms)."""
 
 
 def array_of(op: ir.Operation) -> np.ndarray | None:
@@ -33,6 +36,8 @@ def array_of(op: ir.Operation) -> np.ndarray | None:
     rank = len(op.results[0].type.shape)
     try:
         held = attribute(op, "value")
+        if held is not None and stands_in_resource(held):
+            return _resource(op, held.type)
         if not isinstance(held, ir.DenseElementsAttr):
             return None
         if held.is_splat:
@@ -48,6 +53,27 @@ def array_of(op: ir.Operation) -> np.ndarray | None:
         return found if found.dtype.kind in "iufb" else None
     except (TypeError, ValueError, RuntimeError, AttributeError):
         return None
+
+
+def _resource(op: ir.Operation, type_: ir.ShapedType) -> np.ndarray | None:
+    """The same of a constant whose elements stand in a resource of the module."""
+    import numpy as np
+
+    element, count = type_.element_type, 1
+    for size in type_.shape:
+        count *= size
+    width = getattr(element, "width", 64 if isinstance(element, ir.IndexType) else 0)
+    kind = "f" if isinstance(element, (ir.F16Type, ir.F32Type, ir.F64Type)) else "i"
+    if (
+        width not in (1, 8, 16, 32, 64)
+        or isinstance(element, ir.FloatType)
+        and kind == "i"
+        or count * width > 8 * LARGEST_RESOURCE
+    ):
+        return None
+    dtype = np.dtype(np.bool_) if width == 1 else np.dtype(f"<{kind}{width // 8}")
+    data = bytes_of(op)
+    return np.frombuffer(data, dtype).reshape(type_.shape) if len(data) == count * dtype.itemsize else None
 
 
 def _signed(attribute: ir.Attribute) -> int | float:

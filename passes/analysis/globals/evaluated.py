@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
-from fissile.dialect.attributes import is_resource, text_of
+from fissile.dialect.attributes import text_of
+from fissile.dialect.resources import stands_in_resource
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.producers import bytes_of_results
@@ -110,7 +111,7 @@ def _constant_globals(module: ir.Operation) -> set[str]:
 
 
 def _is_content(held: ir.Attribute) -> bool:
-    return isinstance(held, ir.DenseElementsAttr) or is_resource(held)
+    return isinstance(held, ir.DenseElementsAttr) or stands_in_resource(held)
 
 
 def _is_held(value: ir.Value) -> bool:

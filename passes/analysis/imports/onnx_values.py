@@ -9,6 +9,7 @@ from typing import Any
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute, text_of
+from fissile.dialect.resources import bytes_of
 
 OPERATOR, VALUE = "torch.operator", "torch.onnx.value"
 _CONSTANT, _LITERAL = "onnx.Constant", "torch.vtensor.literal"
@@ -16,9 +17,6 @@ _MOST = 65536
 """Elements: lists of sizes and positions, scales and zero points of channels, the peepholes of an LSTM."""
 _VTENSOR = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,?]*)\]")
 _INTEGER = re.compile(r"[su]?i(\d+)$")
-_BYTES = re.compile(r'"0x([0-9A-Fa-f]*)"')
-_ALIGNMENT = 4
-"""Bytes in front of a resource's own, which say how it is aligned."""
 
 
 def sizes_of(value: ir.Value) -> list[int | None] | None:
@@ -81,12 +79,3 @@ def _count(type_: ir.RankedTensorType) -> int:
     for size in type_.shape:
         count *= size
     return count
-
-
-def bytes_of(op: ir.Operation) -> bytes:
-    """Those of the resource that ``op``, a constant, holds; none where it holds no other."""
-    with op.context, ir.Location.unknown():
-        module = ir.Module.create()
-        module.body.append(op.clone())
-    found = _BYTES.search(module.operation.get_asm(assume_verified=True).rpartition("dialect_resources")[2])
-    return bytes.fromhex(found[1])[_ALIGNMENT:] if found else b""

@@ -10,7 +10,8 @@ from math import ceil, prod
 
 from iree.compiler import ir
 
-from fissile.dialect.attributes import attribute, is_resource
+from fissile.dialect.attributes import attribute
+from fissile.dialect.resources import stands_in_resource
 from fissile.passes.analysis.imports.onnx_values import OPERATOR, VALUE
 from fissile.passes.iree import ops as iree_ops
 
@@ -93,7 +94,7 @@ def _resources(module: ir.Operation) -> list[_Held]:
     def visit(op: ir.Operation) -> ir.WalkResult:
         name = _HELD_IN.get(op.name)
         value = attribute(op, name) if name else None
-        if value is not None and is_resource(value):
+        if value is not None and stands_in_resource(value):
             needed, packed = _bytes(value.type)
             named = _NAME.match(str(value))
             if needed and named:
