@@ -354,12 +354,12 @@ func.func @f(%x: !torch.vtensor<[1,1,3,2],f32>, %rows: !torch.vtensor<[2],si64>)
 define(
     "FIS219",
     "masked-rows",
-    "the numbers will be wrong if the mask of an attention leaves nothing of a row: it is NaN",
+    "the numbers may be wrong: where the mask of an attention leaves nothing of a row, it is NaN",
     "An aten.scaled_dot_product_attention has a mask, and PyTorch gives 0 for a query whose row of the mask is false, or minus infinity, throughout: the padding "
     "of a batch of sequences, for example. IREE gives NaN, which the next layer spreads over the sequence.",
     "IREE 3.13 adds minus infinity to masked scores and subtracts the row's maximum, which is minus infinity as well.",
     "fissile selects 0 for such rows (`fissile-clear-masked-rows`). A constant mask without such a row is left alone.",
-    effect=Effect.WRONG,
+    effect=Effect.UNPROVED,
     shown=Shown(
         COMPILE,
         """\

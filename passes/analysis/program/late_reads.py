@@ -7,12 +7,14 @@ same one as it is scheduled (phase stream). Each op's position is its location i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from math import prod
 
 from iree.compiler import ir
 
+from fissile.dialect import ops_of
+from fissile.dialect.attributes import text_of
 from fissile.dialect.views import view_of
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
@@ -29,6 +31,7 @@ from .remade_tensors import Remade, wrongly_remade
 
 _POSITION = "fissile-position"
 _GROUPS = (iree_ops.STREAM_CMD_CONCURRENT, iree_ops.STREAM_CMD_EXECUTE, iree_ops.STREAM_CMD_SERIAL)
+_TENSOR = re.compile(r"<(readonly|writeonly|readwrite):(tensor<.*>)>$")
 _NO_READS = (iree_ops.UTIL_RETURN, iree_ops.UTIL_OPTIMIZATION_BARRIER)
 
 
@@ -113,11 +116,12 @@ def locate_positions(module: ir.Operation) -> None:
 
 @dataclass(frozen=True)
 class _Access:
-    """The bytes of ``resource`` from ``start`` up to ``end``; None where that is known at run time only."""
+    """The bytes of ``resource`` from ``start`` up to ``end``; None where that is known at run time only. ``writes``: unless they are only read."""
 
     resource: ir.Value
     start: int | None = None
     end: int | None = None
+    writes: bool = True
 
     @property
     def is_known(self) -> bool:
@@ -146,7 +150,7 @@ class _Command:
     def changes(self, other: _Command) -> bool:
         """Whether this one writes bytes that ``other`` accesses, as far as is known."""
         written = self.accesses[1:] if self.copies else self.accesses
-        return any(one.overlaps(another) for one in written for another in other.accesses)
+        return any(one.overlaps(another) for one in written if one.writes for another in other.accesses)
 
     def meets(self, other: _Command) -> bool:
         """Whether both access the same bytes: resources alone do not say so, since IREE puts tensors beside each other into one."""
@@ -307,6 +311,7 @@ def _works_on(copy: _Command, update: _Command) -> bool:
 def _commands(module: ir.Operation) -> dict[int, list[_Command]]:
     """The commands that IREE submits, and the buffers that it is given, by the position of the op that they come from."""
     found: dict[int, list[_Command]] = {}
+    functions = _functions(module)
     count = 0
 
     def visit(op: ir.Operation) -> ir.WalkResult:
@@ -319,7 +324,7 @@ def _commands(module: ir.Operation) -> dict[int, list[_Command]]:
                 group = hash(op.parent.operation) if concurrent else hash(op)
                 copies = op.name == iree_ops.STREAM_CMD_COPY
                 length = constant_of(view_of(op).length) if copies else None
-                command = _Command(count, group, copies, _accesses(op), length)
+                command = _Command(count, group, copies, _accesses(op, functions), length)
                 found.setdefault(int(position[1]), []).append(command)
         return ir.WalkResult.ADVANCE
 
@@ -327,18 +332,50 @@ def _commands(module: ir.Operation) -> dict[int, list[_Command]]:
     return found
 
 
-def _accesses(op: ir.Operation) -> tuple[_Access, ...]:
+def _accesses(op: ir.Operation, functions: dict[str, ir.Operation]) -> tuple[_Access, ...]:
     """What ``op`` accesses; a resource that is passed into an execution is the one outside."""
     if op.name == iree_ops.STREAM_TENSOR_IMPORT:
         return (_Access(op.results[0]),)
-    if op.name == iree_ops.STREAM_CMD_DISPATCH:  # its offsets may be among its operands
-        return tuple(_Access(_outside(value)) for value in view_of(op).resources)
+    if op.name == iree_ops.STREAM_CMD_DISPATCH:
+        return tuple(_of_dispatch(op, functions))
     if op.name != iree_ops.STREAM_CMD_COPY:
         return tuple(_Access(_outside(value)) for value in op.operands)
     copy = view_of(op)
     length = constant_of(copy.length)
     sides = ((copy.source, copy.source_offset), (copy.target, copy.target_offset))
     return tuple(_range(_outside(resource), constant_of(offset), length) for resource, offset in sides)
+
+
+def _functions(module: ir.Operation) -> dict[str, ir.Operation]:
+    """The functions that dispatches of ``module`` run, by the symbols of the executable and its export."""
+    found = {}
+    for executable in module.regions[0].blocks[0]:
+        if executable.operation.name == iree_ops.STREAM_EXECUTABLE:
+            name = text_of(executable.operation, "sym_name")
+            for function in ops_of(executable.operation, "func.func"):
+                found[f"@{name}::@{text_of(function, 'sym_name')}"] = function
+    return found
+
+
+def _of_dispatch(op: ir.Operation, functions: dict[str, ir.Operation]) -> Iterator[_Access]:
+    """What a dispatch accesses of its resources: the code says which bytes, where they do not depend on its operands."""
+    view = view_of(op)
+    points = [str(one).replace('"', "") for one in ir.ArrayAttr(op.attributes["entry_points"])]
+    function = functions.get(points[0]) if len(points) == 1 else None
+    arguments = list(function.regions[0].blocks[0].arguments) if function is not None else []
+    bindings = [one for one in arguments if str(one.type) == iree_ops.STREAM_BINDING]
+    for number, (resource, offset) in enumerate(zip(view.resources, view.resource_offsets, strict=True)):
+        spans = [use.owner.operation for use in bindings[number].uses] if number < len(bindings) else []
+        begin = constant_of(offset)
+        if not spans or begin is None or any(one.name != iree_ops.STREAM_BINDING_SUBSPAN for one in spans):
+            yield _Access(_outside(resource))
+            continue
+        for span in spans:
+            at, held = constant_of(span.operands[1]), _TENSOR.search(str(span.results[0].type))
+            start = None if at is None else begin + at
+            length = _bytes_of(ir.Type.parse(held[2], op.context)) if held else None
+            reads = held is not None and held[1] == "readonly"
+            yield replace(_range(_outside(resource), start, length), writes=not reads)
 
 
 def _range(resource: ir.Value, start: int | None, length: int | None) -> _Access:

@@ -275,3 +275,35 @@ def test_what_is_computed_of_a_part_is_left_to_iree(tmp_path):
     expected = COLUMNS.copy()
     expected[1:] = COLUMNS[:-1] ** 2
     np.testing.assert_array_equal(run(output, [COLUMNS], "local-task")[0], expected)
+
+
+KEPT_LARGEST = """
+func.func @main(%x: tensor<3x101xf32>) -> tensor<3x101xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %double = arith.addf %x, %x : tensor<3x101xf32>
+  %sorted = iree_linalg_ext.sort dimension(1) outs(%double : tensor<3x101xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %more = arith.cmpf oge, %p, %q : f32
+    iree_linalg_ext.yield %more : i1
+  } -> tensor<3x101xf32>
+  %least = tensor.extract_slice %sorted[0, 19] [3, 1] [1, 1] : tensor<3x101xf32> to tensor<3xf32>
+  %e = tensor.empty() : tensor<3x101xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%double, %least : tensor<3x101xf32>, tensor<3xf32>) outs(%e : tensor<3x101xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %less = arith.cmpf olt, %a, %b : f32
+    %kept = arith.select %less, %low, %a : f32
+    linalg.yield %kept : f32
+  } -> tensor<3x101xf32>
+  return %r : tensor<3x101xf32>
+}"""
+
+
+def test_a_sort_that_iree_gives_a_copy_is_left_to_it(tmp_path):
+    """All tensors are parts of one buffer: the code of each dispatch says which bytes it accesses."""
+    source, output = tmp_path / "main.mlir", tmp_path / "main.vmfb"
+    source.write_text(KEPT_LARGEST)
+    assert not fissile.compile(source, output, list(CPU), check=False).findings
+    x = np.random.default_rng(1).normal(size=(3, 101)).astype(np.float32)
+    least = np.sort(2 * x, axis=1)[:, ::-1][:, 19:20]
+    np.testing.assert_array_equal(run(output, [x], "local-task")[0], np.where(2 * x < least, -np.inf, 2 * x))
