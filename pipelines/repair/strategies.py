@@ -47,6 +47,7 @@ OWN_REMEDY = {
     "FIS159": "fissile-guard-arctangents",
     "FIS193": "fissile-rewrite-hyperbolics",
     "FIS214": "fissile-reduce-angles",
+    "FIS227": "fissile-guard-edges",
     "FIS188": "fissile-multiply-signed",
     "FIS191": "fissile-gather-sums",
     "FIS192": "fissile-widen-integers",
@@ -54,7 +55,7 @@ OWN_REMEDY = {
 }
 """Failures that one remedy cures, on every op that it fits."""
 NONE_LEFT_OUT = tuple(
-    OWN_REMEDY[code] for code in ("FIS147", "FIS158", "FIS192", "FIS193", "FIS196", "FIS214")
+    OWN_REMEDY[code] for code in ("FIS147", "FIS158", "FIS192", "FIS193", "FIS196", "FIS214", "FIS227")
 )
 """Remedies of these that fit only an op whose body has the failure: a trial without one of their edits leaves it."""
 

@@ -51,7 +51,7 @@ def marks_of(module: ir.Operation) -> InputMarks:
 
 
 FUNCTIONS = frozenset(
-    "acosh asinh atan2 atanh cos cosh cosine fpowi polar pow power powf sin sinc sine sinh tan".split()
+    "acosh asinh atan2 atanh cbrt cos cosh cosine fpowi polar pow power powf sin sinc sine sinh tan".split()
 )
 """What ops are called, in any dialect, that compute functions which IREE expands (`failures/scalars/scalar_functions.py`)."""
 

@@ -14,6 +14,7 @@ from fissile.passes.analysis.scalars.hyperbolics import hyperbolics_in
 from fissile.passes.definition import option, register_pass
 
 from ..remedy import FITS, Exactness, Match, OpRemedy
+from .logarithms import log_above_one, number
 
 if TYPE_CHECKING:
     from fissile.passes.analysis.dispatch.dispatches import Dispatch
@@ -71,71 +72,51 @@ def _computed(op: ir.Operation) -> ir.Value:
 def _sinh(x: ir.Value) -> ir.Value:
     size = math.absf(x)
     grown = math.expm1(size)
-    short = arith.mulf(_number(0.5), arith.addf(grown, arith.divf(grown, arith.addf(grown, _number(1.0)))))
+    short = arith.mulf(number(0.5), arith.addf(grown, arith.divf(grown, arith.addf(grown, number(1.0)))))
     return math.copysign(_where(size, _LONG, _half_exp(size), short), x)
 
 
 def _cosh(x: ir.Value) -> ir.Value:
     size = math.absf(x)
     both = arith.addf(math.exp(size), math.exp(arith.negf(size)))
-    return _where(size, _LONG, _half_exp(size), arith.mulf(_number(0.5), both))
+    return _where(size, _LONG, _half_exp(size), arith.mulf(number(0.5), both))
 
 
 def _asinh(x: ir.Value) -> ir.Value:
     size = math.absf(x)
     square = arith.mulf(size, size)
-    root = math.sqrt(arith.addf(square, _number(1.0)))
-    above = arith.addf(size, arith.divf(square, arith.addf(root, _number(1.0))))
-    return math.copysign(_where(size, _LARGE, _log_of_double(size), _log_above_one(above)), x)
+    root = math.sqrt(arith.addf(square, number(1.0)))
+    above = arith.addf(size, arith.divf(square, arith.addf(root, number(1.0))))
+    return math.copysign(_where(size, _LARGE, _log_of_double(size), log_above_one(above)), x)
 
 
 def _acosh(x: ir.Value) -> ir.Value:
-    above = arith.subf(x, _number(1.0))
-    root = math.sqrt(arith.mulf(above, arith.addf(above, _number(2.0))))
-    area = _where(x, _LARGE, _log_of_double(x), _log_above_one(arith.addf(above, root)))
-    is_outside = arith.cmpf(arith.CmpFPredicate.OLT, x, _number(1.0))
-    return arith.select(is_outside, _number(numbers.nan), area)
+    above = arith.subf(x, number(1.0))
+    root = math.sqrt(arith.mulf(above, arith.addf(above, number(2.0))))
+    area = _where(x, _LARGE, _log_of_double(x), log_above_one(arith.addf(above, root)))
+    is_outside = arith.cmpf(arith.CmpFPredicate.OLT, x, number(1.0))
+    return arith.select(is_outside, number(numbers.nan), area)
 
 
 def _atanh(x: ir.Value) -> ir.Value:
     size = math.absf(x)
-    above = arith.divf(arith.addf(size, size), arith.subf(_number(1.0), size))
-    return math.copysign(arith.mulf(_number(0.5), _log_above_one(above)), x)
-
-
-def _log_above_one(v: ir.Value) -> ir.Value:
-    """log(1 + v), for small numbers from 0 as 2 artanh(v / (2 + v)), by its series.
-
-    Not by a factor v / ((1 + v) - 1), which puts back what is rounded away: a Vulkan driver may take that difference for v (lavapipe does).
-    """
-    ratio = arith.divf(v, arith.addf(v, _number(2.0)))
-    square, series = arith.mulf(ratio, ratio), _number(1.0 / 9.0)
-    for odd in (7.0, 5.0, 3.0, 1.0):
-        series = arith.addf(arith.mulf(series, square), _number(1.0 / odd))
-    small = arith.mulf(arith.addf(ratio, ratio), series)
-    plain = math.log(arith.addf(v, _number(1.0)))
-    is_positive = arith.cmpf(arith.CmpFPredicate.OGE, v, _number(0.0))
-    is_small = arith.andi(is_positive, arith.cmpf(arith.CmpFPredicate.OLT, v, _number(0.5)))
-    return arith.select(is_small, small, plain)
+    above = arith.divf(arith.addf(size, size), arith.subf(number(1.0), size))
+    return math.copysign(arith.mulf(number(0.5), log_above_one(above)), x)
 
 
 def _log_of_double(x: ir.Value) -> ir.Value:
-    return arith.addf(math.log(x), _number(numbers.log(2.0)))
+    return arith.addf(math.log(x), number(numbers.log(2.0)))
 
 
 def _half_exp(x: ir.Value) -> ir.Value:
     """exp(x) / 2 where exp(x) itself may be too large."""
-    root = math.exp(arith.mulf(x, _number(0.5)))
-    return arith.mulf(arith.mulf(root, _number(0.5)), root)
+    root = math.exp(arith.mulf(x, number(0.5)))
+    return arith.mulf(arith.mulf(root, number(0.5)), root)
 
 
 def _where(value: ir.Value, border: float, above: ir.Value, below: ir.Value) -> ir.Value:
-    is_above = arith.cmpf(arith.CmpFPredicate.OGE, value, _number(border))
+    is_above = arith.cmpf(arith.CmpFPredicate.OGE, value, number(border))
     return arith.select(is_above, above, below)
-
-
-def _number(value: float) -> ir.Value:
-    return arith.constant(ir.F32Type.get(), value)
 
 
 _FORMS: dict[str, Callable[[ir.Value], ir.Value]] = {
