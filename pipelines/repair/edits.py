@@ -60,10 +60,14 @@ def by_remedy(wanted: Iterable[Edit]) -> list[tuple[OpRemedy, list[Edit]]]:
     return [(group[0].by, group) for group in groups]
 
 
+class Collision(Exception):
+    """Two edits of one op, of which the first takes the op away."""
+
+
 def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     """Applies ``wanted`` to ``module`` in place. All indices are those of the module as it comes in.
 
-    A remedy's order is such that an op that is still to be edited is still there.
+    A remedy's order is such that an op that is still to be edited is still there, but for edits that do not go together: Collision.
     """
     groups = by_remedy(wanted)
     if not groups:
@@ -74,8 +78,17 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     chosen = [(applied, [known[edit.op] for edit in group]) for applied, group in groups]
     with module.op.context, ir.Location.unknown():
         for applied, ops in chosen:
+            if not all(map(_is_there, ops)):
+                raise Collision(applied.name)
             applied.rewrite(ops)
         LowerBoundaries().run(module.op, lambda finding: None)
+
+
+def _is_there(op: ir.Operation) -> bool:
+    try:
+        return bool(op.name)
+    except RuntimeError:  # it was erased
+        return False
 
 
 def works_alone(module: Module, edit: Edit) -> bool:

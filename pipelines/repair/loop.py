@@ -32,7 +32,7 @@ from ..probe.dispatch_check import CheckedDispatch, DispatchChecker
 from ..probe.probe_pool import ProbePool
 from ..probe.unroll_limit import foresees_nothing, unrolls
 from ..session import Module, PhaseFailed
-from .edits import CUT, FOLD, Edit, apply_edits, edits, works_alone
+from .edits import CUT, FOLD, Collision, Edit, apply_edits, edits, works_alone
 from .repair_case import Case, Diagnosis
 from .reporting import RepairFindings
 from .speed_edits import speed_edits
@@ -156,8 +156,12 @@ class RepairLoop:
         return found
 
     @staticmethod
-    def _edited(clone: Module, wanted: Iterable[Edit]) -> bool:
-        apply_edits(clone, wanted)
+    def _edited(clone: Module, wanted: Iterable[Edit]) -> bool | None:
+        """None where two of ``wanted`` do not go together."""
+        try:
+            apply_edits(clone, wanted)
+        except Collision:
+            return None
         return True
 
     def _applied(self, clone: Module, wanted: Iterable[Edit]) -> bool:
@@ -168,9 +172,9 @@ class RepairLoop:
             False,
             about=", ".join(sorted({e.remedy for e in wanted})),
         )
-        if not done:
+        if done is False:
             self._broken |= {e.remedy for e in wanted if not works_alone(self._origin, e)}
-        return done
+        return bool(done)
 
     def drawn(self, before: Diagnosis, wanted: Iterable[Edit]) -> dict:
         """The program's dispatches before and after ``wanted`` as JSON values; a boundary stands behind each of `boundaries`."""
