@@ -20,7 +20,7 @@ from fissile.passes.iree import ops as iree_ops
 from .conditions import Condition, all_of, any_of, equal, less, replace, symbols
 from .constant_elements import CONSTANTS, array_of
 from .intervals import Bounds
-from .shaped_values import is_identity, last_of, range_of_type
+from .shaped_values import SAME_ELEMENTS, is_identity, last_of, range_of_type
 from .size_terms import Symbol, Term, substitute, symbols_of, term
 from .value_names import name_of
 
@@ -121,24 +121,6 @@ def body_condition(extents: Extents, argument: ir.Value) -> Condition | None:
     return _point_of(extents, owner, source, map_).truth(source)
 
 
-SAME_ELEMENTS = (
-    "tensor.cast",
-    "tensor.collapse_shape",
-    "tensor.expand_shape",
-    "tensor.reshape",
-    "tensor.extract_slice",
-    "linalg.transpose",
-    "linalg.broadcast",
-    iree_ops.FLOW_TENSOR_RESHAPE,
-    iree_ops.FLOW_TENSOR_TRANSFER,
-    iree_ops.FLOW_TENSOR_SLICE,
-    iree_ops.FLOW_TENSOR_CLONE,
-    "fissile.boundary",
-    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START,
-    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END,
-)
-"""Ops whose result has elements of their first operand and no others."""
-
 _CASTS = ("arith.index_cast", "arith.extsi", "arith.trunci", "arith.extui", "arith.index_castui")
 
 
@@ -169,7 +151,7 @@ def _find(extents: Extents, tensor: ir.Value, position: int | None) -> Element |
         value = padding[len(padding) - 1].operation.operands[0]
         return _union(extents, [element(extents, op.operands[0]), _of_value(extents, value)])
     if op.name == "tensor.insert_slice":
-        return _union(extents, [element(extents, v) for v in list(op.operands)[:2]])
+        return _inserted(extents, op, position)
     if op.name == "arith.select":
         return _union(extents, [element(extents, v, position) for v in list(op.operands)[1:]])
     if op.name == "scf.if":
@@ -230,6 +212,22 @@ def _concat(extents: Extents, op: ir.Operation, position: int | None) -> Element
                 return element(extents, part, position if width > 1 else None)
             position -= width
     return _union(extents, [element(extents, p, position if along != last else None) for p in parts])
+
+
+def _inserted(extents: Extents, op: ir.Operation, position: int | None) -> Element | None:
+    """Of a slice that is inserted, and of the tensor around it: of one of them where the position in the last dimension decides."""
+    source, target = list(op.operands)[:2]
+    names = ("static_offsets", "static_sizes", "static_strides")
+    at, size, stride = (list(ir.DenseI64ArrayAttr(op.attributes[name])) for name in names)
+    if position is None or at[-1] < 0 or size[-1] < 0 or stride[-1] != 1:
+        return _union(extents, [element(extents, source), element(extents, target)])
+    inside = position - at[-1]
+    if not 0 <= inside < size[-1]:
+        return element(extents, target, position)
+    has_position = size[-1] > 1 and len(source.type.shape) == len(target.type.shape)
+    found = element(extents, source, inside if has_position else None)
+    is_whole = size[:-1] == list(target.type.shape)[:-1]
+    return found if is_whole else _union(extents, [found, element(extents, target, position)])
 
 
 def _index_of_topk(extents: Extents, op: ir.Operation, number: int) -> Element | None:

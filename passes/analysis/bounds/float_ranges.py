@@ -16,6 +16,7 @@ from iree.compiler import ir
 from fissile.dialect.attributes import attribute
 
 from . import element_values
+from .shaped_values import SAME_ELEMENTS
 
 if TYPE_CHECKING:
     from .extents import Extents
@@ -83,7 +84,7 @@ def _of_element(extents: Extents, tensor: ir.Value, depth: int) -> FloatRange:
     op = tensor.owner.operation
     if op.name == "arith.constant":
         return constant_range(op)
-    if op.name in element_values.SAME_ELEMENTS:
+    if op.name in SAME_ELEMENTS:
         return _of_element(extents, op.operands[0], depth + 1)
     if op.name == "linalg.fill":
         return range_of(extents, op.operands[0], depth + 1)

@@ -14,7 +14,7 @@ from iree.compiler import ir
 
 from . import element_values, value_terms
 from .conditions import Condition, equal
-from .shaped_values import is_argument, is_identity, range_of_type
+from .shaped_values import SAME_ELEMENTS, is_argument, is_identity, range_of_type
 from .size_terms import Symbol, Term, term
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class AtPoint:
             op = tensor.owner.operation
             if op.name == "tensor.cast":
                 return self.element(op.operands[0])
-            if op.name in element_values.SAME_ELEMENTS:
+            if op.name in SAME_ELEMENTS:
                 return self._other((op, "source")).element(op.operands[0])
             made = element_values.elementwise_yield(tensor)
             if made is not None:

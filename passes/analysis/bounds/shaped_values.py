@@ -15,6 +15,24 @@ ELEMENTWISE = ("arith.", "math.")
 """Dialects whose ops on tensors work element by element: operands and results have one shape (MLIR's
 ElementwiseMappable). `arith.select` has a rule of its own: its condition may be one scalar."""
 
+SAME_ELEMENTS = (
+    "tensor.cast",
+    "tensor.collapse_shape",
+    "tensor.expand_shape",
+    "tensor.reshape",
+    "tensor.extract_slice",
+    "linalg.transpose",
+    "linalg.broadcast",
+    iree_ops.FLOW_TENSOR_RESHAPE,
+    iree_ops.FLOW_TENSOR_TRANSFER,
+    iree_ops.FLOW_TENSOR_SLICE,
+    iree_ops.FLOW_TENSOR_CLONE,
+    "fissile.boundary",
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END,
+)
+"""Ops whose result has elements of their first operand and no others."""
+
 
 def is_argument(value: ir.Value) -> bool:
     return isinstance(value.owner, ir.Block)

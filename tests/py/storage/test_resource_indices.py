@@ -68,3 +68,41 @@ def test_elements_are_read_as_their_type(element, numbers):
     constant = module.regions[0].blocks[0].operations[0].regions[0].blocks[0].operations[0].operation
     found = array_of(constant)
     assert found is not None and found.tolist() == numbers
+
+
+_SCATTERED = """
+func.func @main(%k: tensor<6x1xi64>, %x: tensor<6xf32>, %y: tensor<ROWSx4xf32>) -> tensor<ROWSx4xf32> {
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0 : i64
+  %four = arith.constant 4 : i64
+  %e = tensor.empty() : tensor<6x1xi64>
+  %rows = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<6x1xi64>) {
+  ^bb0(%o: i64):
+    %i = linalg.index 0 : index
+    %r = arith.remui %i, %c3 : index
+    %n = arith.index_cast %r : index to i64
+    linalg.yield %n : i64
+  } -> tensor<6x1xi64>
+  %columns = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%k : tensor<6x1xi64>) outs(%e : tensor<6x1xi64>) {
+  ^bb0(%n: i64, %o: i64):
+    %m = arith.remui %n, %four : i64
+    linalg.yield %m : i64
+  } -> tensor<6x1xi64>
+  %both = tensor.empty() : tensor<6x2xi64>
+  %f = linalg.fill ins(%zero : i64) outs(%both : tensor<6x2xi64>) -> tensor<6x2xi64>
+  %one = tensor.insert_slice %rows into %f[0, 0] [6, 1] [1, 1] : tensor<6x1xi64> into tensor<6x2xi64>
+  %two = tensor.insert_slice %columns into %one[0, 1] [6, 1] [1, 1] : tensor<6x1xi64> into tensor<6x2xi64>
+  %s = iree_linalg_ext.scatter dimension_map = [0, 1] unique_indices(false) ins(%x, %two : tensor<6xf32>, tensor<6x2xi64>) outs(%y : tensor<ROWSx4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    iree_linalg_ext.yield %a : f32
+  } -> tensor<ROWSx4xf32>
+  return %s : tensor<ROWSx4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("rows, codes", [(3, []), (2, ["FIS202"])])
+def test_a_position_in_the_last_dimension_tells_which_slice_it_is(rows, codes):
+    """Rows are below 3 and columns below 4, and both stand in one tensor of indices."""
+    assert _codes(_SCATTERED.replace("ROWS", str(rows))) == codes
