@@ -131,7 +131,7 @@ define(
     "FIS131",
     "not-verified",
     "a program could not be run, so nothing was compared",
-    "A runtime rejected the module, stopped with an error or exceeded its time limit; or fissile cannot make data "
+    "A runtime rejected the module, stopped with an error or exceeded its time limit; its run-time checks refuse every random input; or fissile cannot make data "
     "for the type of an argument.",
     "The finding quotes the runtime's message or names the type.",
     "Name a runtime that can run the program (`--on`), or use smaller inputs.",

@@ -272,7 +272,7 @@ class CompileRun:
                 cpu_limit=0,
             )
         self.facts["artifact"] = certificate.to_json() if certificate else why_not
-        return list(certificate.findings) if certificate else []
+        return list(certificate.findings_with(Severity.WARNING)) if certificate else []
 
     def report(self, findings: Iterable[Finding], written: bool = False, stopped: bool = False) -> Report:
         """``stopped``: a pass ended the compile, and there is no output that `--allow-wrong-numbers` could write."""

@@ -15,7 +15,8 @@ from .compare import Comparison
 class Check:
     """One run of one program, compared output by output with what it has to be.
 
-    ``against`` says in words what that is. ``finding`` is FIS131 where nothing could be compared.
+    ``against`` says in words what that is. ``finding`` is FIS131 where nothing could be compared. ``refused``: a check of
+    the program refuses the inputs, and others that were drawn; that is no disagreement.
     """
 
     program: str
@@ -24,6 +25,7 @@ class Check:
     against: str
     comparisons: tuple[Comparison, ...] = ()
     finding: Finding | None = None
+    refused: bool = False
 
     @property
     def agrees(self) -> bool:
@@ -76,20 +78,25 @@ class Certificate:
     skipped: tuple[str, ...] = ()
 
     @property
+    def compared(self) -> tuple[Check, ...]:
+        """The checks but those whose inputs the program refuses."""
+        return tuple(check for check in self.checks if not check.refused)
+
+    @property
     def agrees(self) -> bool:
         """True only where something was compared, and everything that was compared agrees."""
-        return bool(self.checks) and all(check.agrees for check in self.checks)
+        return bool(self.compared) and all(check.agrees for check in self.compared)
 
     @property
     def bit_identical(self) -> bool:
-        return self.agrees and all(c.equal_bits for check in self.checks for c in check.comparisons)
+        return self.agrees and all(c.equal_bits for check in self.compared for c in check.comparisons)
 
     @property
     def sentence(self) -> str:
         """The verdict in one line, as a report's `numerics` row."""
         if not self.checks:
             return "nothing was compared"
-        where = ", ".join(dict.fromkeys(check.runtime.split(" (")[0] for check in self.checks))
+        where = ", ".join(dict.fromkeys(check.runtime.split(" (")[0] for check in self.compared))
         if self.bit_identical:
             notes = dict.fromkeys(c.witness for check in self.checks for c in check.comparisons if c.witness)
             return "; ".join([f"bit-identical on {where}", *notes])
@@ -99,14 +106,20 @@ class Certificate:
                 key=lambda c: (bool(c.wrong), c.max_rel, c.share),
             )
             return f"agrees on {where}: {worst.sentence}"
-        return next(check.sentence for check in self.checks if not check.agrees)
+        return next(check.sentence for check in self.compared or self.checks if not check.agrees)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """FIS130 for each run that differs, FIS131 for each that could not be compared, FIS132 for each that agrees with
-        one of two others that do not agree."""
-        bad = tuple(_finding(check) for check in self.checks if not check.agrees) or self._nothing()
-        return (*bad, *(_doubted(check) for check in self.checks if check.agrees and check.doubted))
+        one of two others that do not agree. Refused inputs are a warning, and an error where nothing else was compared."""
+        return self.findings_with(Severity.WARNING if self.compared else Severity.ERROR)
+
+    def findings_with(self, refused: Severity) -> tuple[Finding, ...]:
+        """`findings`, with this severity of those about inputs that the program refuses."""
+        bad = tuple(_finding(check) for check in self.compared if not check.agrees) or self._nothing()
+        doubted = (_doubted(check) for check in self.checks if check.agrees and check.doubted)
+        left = (c.finding.with_(severity=refused) for c in self.checks if c.refused and c.finding)
+        return (*bad, *doubted, *dict.fromkeys(left))
 
     def _nothing(self) -> tuple[Finding, ...]:
         if self.checks:

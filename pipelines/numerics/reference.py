@@ -11,11 +11,14 @@ from pathlib import Path
 
 from fissile.errors import FissileError
 from fissile.finding import Finding
+from fissile.passes.analysis.host.narrow_integers import narrow_integers
+from fissile.passes.containment import contained
 from fissile.passes.iree.ops import GPU_ATTRIBUTES, GPU_DIALECTS
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 from fissile.passes.iree.runtime_flags import BACKEND_OF_RUNTIME, FLAGS_BY_BACKEND
 
 from ..compile.hooks.imports import may_be_misread
+from ..session import Session
 from .build import compile_guarded, compile_stock
 from .runtimes import Runtime
 
@@ -33,6 +36,15 @@ class KnownWrong:
     occurs: Callable[[Path], bool] = lambda _source: True
 
 
+def _computes_narrow_integers(source: Path) -> bool:
+    """Whether the host computes with integers below 32 bits (FIS148)."""
+
+    def look() -> bool:
+        return bool(narrow_integers(Session().parse(source).op))
+
+    return contained("narrow integers of the host", look, True)
+
+
 KNOWN_WRONG = (
     KnownWrong(
         "attention with a head dimension above 128",
@@ -40,6 +52,11 @@ KNOWN_WRONG = (
         "builtin.module(fissile-decompose-attention,fissile-lower-boundaries)",
     ),
     KnownWrong("an element inserted into a tensor", (b"tensor.insert ", b'"tensor.insert"')),
+    KnownWrong(
+        "integers below 32 bits that the host computes with",
+        (b"arith.", b"math.", b"scf.for"),
+        occurs=_computes_narrow_integers,
+    ),
     KnownWrong("a stable sort", (b"sort", b"top_k")),
     KnownWrong("a part of a tensor that may have gaps", (b"flow.tensor.slice", b"flow.tensor.update")),
     KnownWrong(
@@ -112,7 +129,6 @@ def portable_module(text: str) -> str:
     from iree.compiler import ir
 
     from ..pass_runner import run_pipeline
-    from ..session import Session
 
     data = text.encode(errors="surrogateescape")
     passes = [k.pipeline for k in KNOWN_WRONG if k.pipeline and any(name in data for name in k.spelled)]
@@ -137,8 +153,6 @@ def portable_module(text: str) -> str:
 def without_gpu_attributes(text: str) -> str:
     """``text`` (MLIR) without lowering configurations for GPUs: they choose how, never what is computed."""
     from iree.compiler import ir
-
-    from ..session import Session
 
     with Session() as session, session.context:
         module = ir.Module.parse(text)

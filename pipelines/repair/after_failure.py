@@ -337,5 +337,5 @@ class AfterFailure:
                 certificate = verify_repair(original, repaired, request.verify_seeds)
             self._run.facts["certificate"] = certificate.to_json()
             done = with_numerics(done, certificate.sentence)
-            found += [*certificate.findings, *self._run.verify_artifact()]
+            found += [*certificate.findings_with(Severity.WARNING), *self._run.verify_artifact()]
         return Outcome((*done, *found))

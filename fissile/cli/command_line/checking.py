@@ -190,7 +190,7 @@ VERIFY = Command(
         Example("fissile verify model.mlir --reference=golden.py:conv", "a program against a NumPy function"),
         Example("fissile verify model.mlir --input=x.npy --expected=y.npy", "a program against arrays"),
     ),
-    description="The first program is the reference. IREE compiles it for llvm-cpu, after fissile has decomposed the ops that llvm-cpu is known "
+    description="The first program is the reference. IREE compiles it for llvm-cpu, after fissile has repaired what llvm-cpu is known "
     "to compute wrongly. The second program (or the first, if there is only one) runs on every available runtime, or on those named with "
     "--on. If results differ, NumPy's evaluation of the first program decides which one is right.",
     flags="iree-compile flags",

@@ -130,11 +130,13 @@ def _text(certificate, report: Report, view: View) -> str:
         ]
         lines += [f"skipped: {shown(skipped)}" for skipped in certificate.skipped]
     lines += finding_blocks(report, "", view)
-    bad = sum(not check.agrees for check in certificate.checks)
+    bad = sum(not check.agrees for check in certificate.compared)
     verdict = (
         certificate.sentence
         if certificate.agrees
-        else f"{bad} of {len(certificate.checks)} runs do not agree"
+        else f"{bad} of {len(certificate.compared)} runs do not agree"
+        if certificate.compared or not certificate.checks
+        else "nothing was compared: the program refuses every input"
     )
     if view.quiet and not lines:
         return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -30,17 +30,18 @@ class WitnessJob:
 
 @dataclass(frozen=True)
 class WitnessCase:
-    """One case: how many results it has, the counts of `Evaluation`, and what may come in any order."""
+    """One case: how many results it has, the counts of `Evaluation`, and what may come in any order; or ``why`` it has none."""
 
-    results: int
-    roundings: dict[str, int]
-    sums: dict[str, int]
+    results: int = 0
+    roundings: dict[str, int] = field(default_factory=dict)
+    sums: dict[str, int] = field(default_factory=dict)
     loose: tuple[AnyOrder, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True)
 class WitnessAnswer:
-    """``why`` there is no evaluation; else the cases."""
+    """``why`` there is no evaluation of any case; else the cases so far."""
 
     why: str = ""
     cases: tuple[WitnessCase, ...] = ()
@@ -62,13 +63,13 @@ class Evaluation:
 
 def evaluate(
     source: Path, function: str, cases: Sequence[Sequence[np.ndarray]], timeout: float
-) -> list[Evaluation] | str:
+) -> list[Evaluation | str]:
     """One `Evaluation` per case, or in a few words why there is none: an op that is not known, most of all.
 
-    ``source`` is an MLIR file of any phase before dispatches are formed; ``timeout`` is in seconds.
+    ``source`` is an MLIR file of any phase before dispatches are formed; ``timeout`` is in seconds, for all cases together.
     """
     if source.suffix == ".vmfb":
-        return "a compiled module has no source"
+        return ["a compiled module has no source"] * len(cases)
     with scratch() as folder:
         job = WitnessJob(str(source.resolve()), function, len(cases), len(cases[0]))
         (folder / "job.json").write_bytes(wire.encode(job))
@@ -76,13 +77,19 @@ def evaluate(
             for number, array in enumerate(arrays):
                 np.save(folder / f"input{case}_{number}.npy", _plain(np.asarray(array)))
         ended = run_child(module_command(f"{__package__}.process", str(folder)), timeout, MOST_BYTES)
-        if ended.status != 0 or not (folder / "answer.json").exists():
-            last = (ended.err.strip().splitlines() or ["it ended without an answer"])[-1]
-            return f"NumPy {ended.reason}" if ended.reason else last[:200]
-        answer = wire.decode(WitnessAnswer, (folder / "answer.json").read_bytes())
-        if answer.why:
-            return answer.why
-        return [_read(folder, number, case) for number, case in enumerate(answer.cases)]
+        answer = _answer(folder)
+        found = [one.why or _read(folder, number, one) for number, one in enumerate(answer.cases)]
+        last = (ended.err.strip().splitlines() or ["it ended without an answer"])[-1]
+        why = answer.why or (f"NumPy {ended.reason}" if ended.reason else last[:200])
+        return [*found, *[why] * (len(cases) - len(found))]
+
+
+def _answer(folder: Path) -> WitnessAnswer:
+    """What the process wrote last: it is replaced after each case."""
+    try:
+        return wire.decode(WitnessAnswer, (folder / "answer.json").read_bytes())
+    except FileNotFoundError:
+        return WitnessAnswer()
 
 
 def _read(folder: Path, number: int, case: WitnessCase) -> Evaluation:

@@ -23,11 +23,6 @@ from .evaluation import WitnessAnswer, WitnessCase, WitnessJob
 def main(folder: Path) -> int:
     begin()
     job = wire.decode(WitnessJob, (folder / "job.json").read_bytes())
-    (folder / "answer.json").write_bytes(wire.encode(_answer(folder, job)))
-    return 0
-
-
-def _answer(folder: Path, job: WitnessJob) -> WitnessAnswer:
     from iree.compiler.api import Session
 
     from .program import parse
@@ -36,12 +31,35 @@ def _answer(folder: Path, job: WitnessJob) -> WitnessAnswer:
     session = Session()
     try:
         program = parse(Path(job.source), session.context)
-        cases = [_run(program, folder, job, case) for case in range(job.cases)]
     except NoWitness as reason:
-        return WitnessAnswer(str(reason))
+        _write(folder, WitnessAnswer(str(reason)))
+        return 0
     except MemoryError:
-        return WitnessAnswer(f"it needs more than {resource.getrlimit(resource.RLIMIT_DATA)[0] >> 30} GiB")
-    return WitnessAnswer("", tuple(cases))
+        _write(folder, WitnessAnswer(_too_little_memory()))
+        return 0
+    done: list[WitnessCase] = []
+    for case in range(job.cases):
+        try:
+            done.append(_run(program, folder, job, case))
+        except NoWitness as reason:
+            done.append(WitnessCase(why=str(reason)))
+        except MemoryError:
+            done.append(WitnessCase(why=_too_little_memory()))
+        except Exception as error:  # the other cases are evaluated all the same
+            done.append(WitnessCase(why=f"{type(error).__name__}: {error}"[:200]))
+        _write(folder, WitnessAnswer("", tuple(done)))
+    return 0
+
+
+def _too_little_memory() -> str:
+    return f"it needs more than {resource.getrlimit(resource.RLIMIT_DATA)[0] >> 30} GiB"
+
+
+def _write(folder: Path, answer: WitnessAnswer) -> None:
+    """In one step: the process may be ended in the next case."""
+    part = folder / "answer.part"
+    part.write_bytes(wire.encode(answer))
+    part.replace(folder / "answer.json")
 
 
 def _run(program, folder: Path, job: WitnessJob, case: int) -> WitnessCase:

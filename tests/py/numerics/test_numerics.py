@@ -168,8 +168,8 @@ def test_a_source_that_iree_refuses(folder):
 def test_nothing_compared_is_no_agreement(folder, monkeypatch):
     local = runtimes.named(["local-task"])
     monkeypatch.setattr(runtimes, "present", lambda: local)
-    monkeypatch.setattr("fissile.pipelines.numerics.verify.named", lambda names: local)
-    monkeypatch.setattr("fissile.pipelines.numerics.verify.present", lambda: local)
+    monkeypatch.setattr("fissile.pipelines.numerics.cases.comparing.named", lambda names: local)
+    monkeypatch.setattr("fissile.pipelines.numerics.cases.comparing.present", lambda: local)
     vmfb = folder / "alone.vmfb"
     assert build_for(folder / "add.mlir", local[0], vmfb) is None
     certificate = verify(vmfb)

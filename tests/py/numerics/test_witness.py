@@ -370,9 +370,9 @@ def test_the_child_has_a_deadline_and_says_why(tmp_path):
       %true = arith.constant true
       %r = scf.while (%a = %x) : (i32) -> i32 { scf.condition(%true) %a : i32 } do { ^bb0(%b: i32): scf.yield %b : i32 }
       return %r : i32 }""")
-    assert evaluate(source, "f", [[np.int32(1)]], 300.0) == "more than 100000 steps of loops"
-    assert evaluate(source, "f", [[np.int32(1)]], 0.1) == "NumPy did not end within 0.1 s"
-    assert evaluate(source, "g", [[np.int32(1)]], 300.0) == "@g, which has no body"
+    assert evaluate(source, "f", [[np.int32(1)]], 300.0) == ["more than 100000 steps of loops"]
+    assert evaluate(source, "f", [[np.int32(1)]], 0.1) == ["NumPy did not end within 0.1 s"]
+    assert evaluate(source, "g", [[np.int32(1)]], 300.0) == ["@g, which has no body"]
 
 
 # --- against llvm-cpu
