@@ -278,17 +278,14 @@ class CompileRun:
         """``stopped``: a pass ended the compile, and there is no output that `--allow-wrong-numbers` could write."""
         containment = current()
         findings = [*check_version(), *self.misread, *findings, *(containment.missed if containment else ())]
-        if self.request.werror:
-            findings = [
-                f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings
-            ]
+        findings = self._strictly(findings)
         if not stopped:
             findings = settled(findings, self.request.allow_wrong)
-        findings = [*self.entered, *findings]
+        findings = [*self._strictly(self.entered), *findings]
         if self.only_suggests:
             # A pass that the command line names did what the user requested.
             findings = [f if f in self._hooks.requested else suggested(f) for f in findings]
-        findings = (*findings, *self._hooks.guarded)
+        findings = (*findings, *self._strictly(self._hooks.guarded))
         written = written and not any(f.severity is Severity.ERROR for f in findings)
         if written and self._emitted is not None:
             write_atomically(self.request.emit_mlir, partial(shutil.copyfile, self._emitted))
@@ -301,6 +298,14 @@ class CompileRun:
             dict(self.seconds),
             dict(self.facts),
         )
+
+    def _strictly(self, findings: Iterable[Finding]) -> list[Finding]:
+        """``findings`` with `--werror`'s severities."""
+        strict = self.request.werror
+        return [
+            f.with_(severity=Severity.ERROR) if strict and f.severity is Severity.WARNING else f
+            for f in findings
+        ]
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
