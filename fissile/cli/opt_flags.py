@@ -10,6 +10,7 @@ from fissile.cli.command_line.parser import Parser
 from fissile.cli.program import output_as_messages
 from fissile.cli.report_output import add_report_arguments
 from fissile.errors import UsageError, closest
+from fissile.shared_options import LIMITS
 
 _PASS_FLAG = re.compile(r"--?([a-z][a-z0-9-]*)(?:=(.*))?", re.DOTALL)
 
@@ -61,6 +62,8 @@ def _parser() -> Parser:
         help="accept an input that contains pass pipelines (FIS005)",
     )
     add_report_arguments(parser)
+    for limit in LIMITS:  # every program takes them before it reads its words
+        parser.add_argument(f"--{limit.name}", metavar=limit.value, help=limit.help)
     parser.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
     parser.add_argument("--list-passes", action="store_true", help="print fissile's passes and exit")
     return parser

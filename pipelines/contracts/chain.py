@@ -9,10 +9,11 @@ from iree.compiler import ir
 from fissile.dialect.verify import verify_dialect
 from fissile.finding import Finding, Place
 from fissile.passes.definition import Offence, Property
+from fissile.passes.evaluation import offences_of
 from fissile.passes.properties import WELL_FORMED
 
 from ..textual import Nest
-from .known import NamedContract, contract_of, establishers
+from .known import NamedContract, called, contract_of, establishers
 from .order import recommended_order
 
 
@@ -23,9 +24,9 @@ class AtStart:
         self._op = module_op
         self._known: dict[str, list[Offence]] = {}
 
-    def offences(self, prop: Property) -> list[Offence]:
+    def offences(self, prop: Property, needed_by: str = "") -> list[Offence]:
         if prop.name not in self._known:
-            self._known[prop.name] = prop.offences(self._op) if self._op is not None else []
+            self._known[prop.name] = offences_of(prop, self._op, needed_by) if self._op is not None else []
         return self._known[prop.name]
 
 
@@ -42,7 +43,9 @@ def unmet_requirements(pipeline: Nest, module_op: ir.Operation | None = None) ->
         for prop in step.contract.requires:
             if prop.name in broken_by:
                 unmet.append((step, prop, f"'{broken_by[prop.name]}' before it breaks that", []))
-            elif prop.name not in established and (offences := at_start.offences(prop)):
+            elif prop.name not in established and (
+                offences := at_start.offences(prop, f"{called(step.name)} requires")
+            ):
                 unmet.append((step, prop, "nothing before it establishes that", offences))
         for prop in step.contract.invalidates:
             broken_by[prop.name] = step.name

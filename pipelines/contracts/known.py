@@ -10,6 +10,7 @@ from fissile.passes import properties as _common  # noqa: F401  (fills the regis
 from fissile.passes.catalogue import find_pass, is_known, known_passes
 from fissile.passes.definition import Contract, Property, defined_properties, find_property
 from fissile.passes.iree.pass_contracts import NATIVE, NativeContract
+from fissile.passes.user_code import pass_named
 
 _DEFINED_BESIDE = {
     "fits-on-chip": "fissile.passes.checks.fit.fits_on_chip",
@@ -52,6 +53,11 @@ def contract_of(name: str) -> NamedContract:
     if is_known(name):
         return NamedContract(name, find_pass(name).contract)
     return NamedContract(name, contract_from(NATIVE.get(name, NativeContract())))
+
+
+def called(name: str) -> str:
+    """The pass in words; a user's with its file and line."""
+    return pass_named(find_pass(name)) if is_known(name) else f"pass '{name}'"
 
 
 def contract_from(native: NativeContract) -> Contract:

@@ -13,6 +13,7 @@ from iree.compiler.passmanager import PassManager
 
 from fissile.finding import Finding
 from fissile.passes.definition import Property
+from fissile.passes.evaluation import offences_of
 from fissile.passes.iree.pass_contracts import (
     PHASE_CONTRACTS,
     PHASE_PIPELINES,
@@ -72,7 +73,7 @@ def breaking_pass(before: ir.Operation, phase: str, prop: Property) -> Step | No
         if prop in contract_of(step.name).contract.invalidates:
             continue
         op = ir.Module.parse(step.after, context=before.context).operation
-        if prop.offences(op):
+        if offences_of(prop, op):
             return step
     return None
 

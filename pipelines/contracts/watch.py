@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.definition import Contract, Offence, Property
+from fissile.passes.evaluation import offences_of
 
 from ..textual import Nest, PassCall
 from .chain import places, sentences
-from .known import contract_of, known_properties
+from .known import called, contract_of, known_properties
 from .reproducer import Reproducer, write_reproducer
 
 WHERE_NAMED = ("no-open-obligation", "dispatches-formed")
@@ -23,11 +24,11 @@ class ContractWatch:
     """Evaluates, after each pass, whether every property that held still holds, and keeps the IR from before the pass."""
 
     def __init__(self, pipeline: Nest, module_op: ir.Operation) -> None:
-        contracts = [contract_of(call.name).contract for call in pipeline.calls()]
-        named = [p for c in contracts for p in (*c.requires, *c.establishes, *c.invalidates)]
+        contracts = [(call.name, contract_of(call.name).contract) for call in pipeline.calls()]
+        named = [p for _, c in contracts for p in (*c.requires, *c.establishes, *c.invalidates)]
         always = [p for p in known_properties() if p.name not in WHERE_NAMED]
         self._root = module_op
-        self._state = HeldProperties([*named, *always], module_op)
+        self._state = HeldProperties([*named, *always], module_op, _needed_by(contracts))
         self._before: ir.Operation | None = None
 
     def before(self) -> None:
@@ -46,6 +47,21 @@ class ContractWatch:
         return [broken_contract(message, call.name, offences, reproducer) for message, _, offences in broken]
 
 
+def _needed_by(contracts: Iterable[tuple[str, Contract]]) -> dict[str, str]:
+    """By property: the first pass whose contract names it, and how."""
+    needed: dict[str, str] = {}
+    for name, contract in contracts:
+        parts = {
+            "requires": contract.requires,
+            "establishes": contract.establishes,
+            "invalidates": contract.invalidates,
+        }
+        for verb, properties in parts.items():
+            for prop in properties:
+                needed.setdefault(prop.name, f"{called(name)} {verb}")
+    return needed
+
+
 Broken = tuple[str, Property, list[Offence]]
 """A sentence that says who broke what, the property, and its offences."""
 
@@ -53,15 +69,21 @@ Broken = tuple[str, Property, list[Offence]]
 class HeldProperties:
     """Which of some properties hold of a program as passes change it."""
 
-    def __init__(self, properties: Iterable[Property], op: ir.Operation) -> None:
+    def __init__(
+        self, properties: Iterable[Property], op: ir.Operation, needed_by: Mapping[str, str] | None = None
+    ) -> None:
         self._properties: Sequence[Property] = tuple({p.name: p for p in properties}.values())
-        self._held = {p.name for p in self._properties if p.holds(op)}
+        self._needed_by = needed_by or {}
+        self._held = {p.name for p in self._properties if not self._offences(p, op)}
+
+    def _offences(self, prop: Property, op: ir.Operation) -> list[Offence]:
+        return offences_of(prop, op, self._needed_by.get(prop.name, ""))
 
     def after(self, who: str, contract: Contract, op: ir.Operation) -> list[Broken]:
         """What ``who`` broke against its ``contract``, now that ``op`` is what it left."""
         broken: list[Broken] = []
         for prop in self._properties:
-            offences = prop.offences(op)
+            offences = self._offences(prop, op)
             promised = prop in contract.establishes
             if offences and promised:
                 broken.append((f"{who} does not establish {prop.name}: {prop.sentence}", prop, offences))
