@@ -8,16 +8,17 @@ from __future__ import annotations
 import inspect
 import io
 import pickle
+import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, get_type_hints
 
 from fissile.errors import UsageError
 
-from .definition import register_pass, registered_passes
+from .definition import Pass, register_pass, registered_passes
 from .user_code import MODULE_PREFIX, is_users
 
 SUFFIX = ".passes"
@@ -27,22 +28,54 @@ _REGISTRY = threading.Lock()
 """cloudpickle keeps one list per process of the modules that are written by value: two compiles in threads would empty it for each other."""
 
 
-def ship(folder: Path) -> Path | None:
-    """Writes the passes that are not fissile's own to a file in ``folder``; None where there are none. Raises UsageError."""
+_NOT_WRITTEN = (pickle.PicklingError, TypeError, AttributeError, NameError, RecursionError)
+"""What cloudpickle, and a look at annotations, raise for a class that cannot be written."""
+
+
+def ship(folder: Path, used_in: Sequence[str] = ()) -> Path | None:
+    """Writes the passes that are not fissile's own to a file in ``folder``; None where there are none.
+
+    One that cannot be written is left out, unless a text of ``used_in`` (pipelines, flags) names it: then UsageError is raised.
+    """
     own = [cls for cls in registered_passes().values() if not cls.__module__.startswith("fissile.")]
     if not own:
         return None
-    modules = {sys.modules[name] for cls in own if (name := cls.__module__) in sys.modules}
     file = folder / f"registered{SUFFIX}"
     try:
-        file.write_bytes(_by_value([(cls, _annotations(cls)) for cls in own], modules))
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
-        names = ", ".join(cls.name for cls in own)
+        file.write_bytes(_written(own))
+        return file
+    except _NOT_WRITTEN as error:
+        together = error
+    refused = {cls.name: why for cls in own if (why := _why_not_written(cls)) is not None}
+    named = [name for name in refused if any(_names(text, name) for text in used_in)]
+    if named or not refused:
+        names = ", ".join(named or [cls.name for cls in own])
         raise UsageError(
-            f"the registered passes cannot be sent to the compiling process: {error} ({names})",
+            f"the registered passes cannot be sent to the compiling process: {refused[named[0]] if named else together} ({names})",
             "a pass refers to what can be pickled: no open file, lock or module of IREE's",
-        ) from error
+        ) from together
+    rest = [cls for cls in own if cls.name not in refused]
+    if not rest:
+        return None
+    file.write_bytes(_written(rest))
     return file
+
+
+def _why_not_written(cls: type[Pass]) -> Exception | None:
+    try:
+        _written([cls])
+    except _NOT_WRITTEN as error:
+        return error
+    return None
+
+
+def _names(text: str, name: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
+
+
+def _written(classes: Sequence[type[Pass]]) -> bytes:
+    modules = {sys.modules[name] for cls in classes if (name := cls.__module__) in sys.modules}
+    return _by_value([(cls, _annotations(cls)) for cls in classes], modules)
 
 
 def _by_value(value: object, modules: set[ModuleType]) -> bytes:

@@ -43,7 +43,7 @@ def compile_program(
     words = [*target_flags(target), *compile_flags(flags)]
     named = None if output is None else Path(file_path(output, "output"))
     with program_file(program) as file, scratch() as folder:
-        if shipped := ship(folder):
+        if shipped := ship(folder, [*words, *map(str, options.values())]):
             words.append(f"--load-passes={shipped}")
         made = named or folder / "module.vmfb"
         own = [path for path in (file.path if file.name else None, shipped) if path is not None]
