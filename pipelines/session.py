@@ -231,8 +231,9 @@ class Session:
         except (ValueError, OSError) as error:
             raise UsageError(f"cannot read {path}: {error}") from None
         self._parsed, self._names = path, None
-        for one in (spelled, name):
-            may_be_quoted(one)
+        may_be_quoted(spelled)
+        if name and not content.startswith(BYTECODE):
+            may_be_quoted(name, spelled)
         module = self._parse(opened, name or spelled)
         converted = stablehlo_of(module.op.operation, path)
         return module if converted is None else self.parse_text(converted, name or spelled)

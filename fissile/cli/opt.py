@@ -103,6 +103,7 @@ def _transform(
     """One part of the input, parsed, verified, run through the pipeline and printed."""
     from fissile.dialect import register
     from fissile.dialect.verify import verify_dialect
+    from fissile.passes.analysis.program.source_lines import text_may_be_quoted
     from fissile.passes.definition import PassFailed
     from fissile.pipelines.pass_runner import run_pipeline
     from fissile.pipelines.session import PhaseFailed, refuse_brought_code
@@ -117,6 +118,7 @@ def _transform(
                 chunk.name, allow_pipelines=flags.allow_pipelines_in_input, runs_constants=runs_constants
             )
         else:
+            text_may_be_quoted(chunk.name, chunk.text)
             module = session.parse_text(chunk.text, chunk.name)
             if not flags.allow_pipelines_in_input:
                 refuse_brought_code(module.op, chunk.text.encode(), runs_constants)

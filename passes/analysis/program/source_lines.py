@@ -11,24 +11,32 @@ from fissile.finding import Place
 MOST_BYTES = 64 << 20
 """Of an input that is read once more for its lines."""
 
-_inputs: set[str] = set()
-"""What this process has parsed, as locations name it."""
+_inputs: dict[str, str | tuple[str, ...]] = {}
+"""What this process has parsed, as locations name it: the file that has its text, or its lines."""
 
 
-def may_be_quoted(file: str) -> None:
-    """``file`` is an input, under the name that its locations have; an earlier one of that name had other lines."""
-    _inputs.add(file)
-    linecache.cache.pop(file, None)
+def may_be_quoted(name: str, file: str | None = None) -> None:
+    """``name``, as locations have it, is an input that stands in ``file`` (None: it is the file's own name); an earlier one of that
+    name had other lines."""
+    _inputs[name] = name if file is None else file
+    linecache.cache.pop(name if file is None else file, None)
+
+
+def text_may_be_quoted(name: str, text: str) -> None:
+    """``text`` is an input from no file, under the name that its locations have."""
+    _inputs[name] = tuple(text.splitlines(keepends=True)) if len(text) <= MOST_BYTES else ()
 
 
 def line_at(place: Place | None) -> str:
     """The line of the input at ``place``; empty where that is in another file, or in none that can be read."""
-    if place is None or place.file not in _inputs:
+    if place is None or (held := _inputs.get(place.file)) is None:
         return ""
+    if isinstance(held, tuple):
+        return held[place.line - 1] if 0 < place.line <= len(held) else ""
     try:
-        found = Path(place.file).stat()
+        found = Path(held).stat()
     except (OSError, ValueError):
         return ""
     if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
         return ""
-    return linecache.getline(place.file, place.line)
+    return linecache.getline(held, place.line)
