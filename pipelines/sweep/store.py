@@ -39,9 +39,14 @@ class Store:
             ) from None
 
     def find(self, cell: Cell) -> Outcome | None:
-        """What was kept of ``cell``; None where nothing was, or the file is damaged or of another format."""
+        """What was kept of ``cell``; None where nothing was, or the file is damaged or of another format.
+
+        Raises UsageError for a folder in the file's place: a result could not be written there, so nothing need be compiled first.
+        """
+        path = self._cell(cell)
+        _refuse_folder(path)
         try:
-            data = json.loads(self._cell(cell).read_bytes())
+            data = json.loads(path.read_bytes())
             if data["format"] != FORMAT or data["key"] != cell.key:
                 return None
             return wire.build(Outcome, data["outcome"])
@@ -52,6 +57,7 @@ class Store:
         """Writes one result, the module first, so that a result never names a module that is not there."""
         if module:
             path = self.folder / "modules" / f"{outcome.module}.vmfb"
+            _refuse_folder(path)
             if not path.exists():
                 write_atomically(path, lambda partial: partial.write_bytes(module))
         data = {
@@ -104,3 +110,10 @@ class Store:
             write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _refuse_folder(path: Path) -> None:
+    if path.is_dir():
+        raise UsageError(
+            f"cannot keep a result: {path} is a folder", "remove it, or name another folder: --out"
+        )

@@ -127,6 +127,19 @@ def test_a_result_is_kept_and_found_and_a_damaged_one_is_not(models, tmp_path):
         assert store.find(cell) is None, damage
 
 
+@pytest.mark.parametrize("place", ["cells/{key}.json", "modules/ab.vmfb"])
+def test_a_folder_in_place_of_a_result_is_an_error_with_a_way_out(place, models, tmp_path):
+    store = Store(str(tmp_path / "out"))
+    cell, other = matrix(find_models([str(models)]), ["llvm-cpu"], [HERE], [])
+    folder = tmp_path / "out" / place.format(key=cell.key)
+    folder.mkdir()
+    with pytest.raises(UsageError, match=f"{folder.name} is a folder") as raised:
+        store.find(cell)  # before anything is compiled
+        store.keep(cell, Outcome(Verdict.BUILT, module="ab"), b"abc")
+    assert raised.value.hint == "remove it, or name another folder: --out"
+    assert store.find(other) is None and folder.is_dir()
+
+
 def test_runs_are_numbered_and_the_newest_that_can_be_read_counts(tmp_path):
     store = Store(str(tmp_path))
     assert store.last_run() is None
