@@ -230,7 +230,11 @@ def _peak(seen: Lifetimes) -> Finding:
     peak, bound = seen.walk.peak, seen.walk.bound
     steps = seen.flow.steps
     late = [m for m in peak.held if m not in peak.needed_by]
-    notes = [f"at least {bound.needed} bytes are needed at one point, with the allocations where they are"]
+    notes = [
+        "a size is not known, so there is no bound on the bytes that are needed at one point"
+        if bound.needed.value is None
+        else f"at least {bound.needed} bytes are needed at one point, with the allocations where they are"
+    ]
     notes += [f"{_name(steps[m].op)} is alive and not used any more" for m in dict.fromkeys(late)]
     return Finding(
         "FIS308",
