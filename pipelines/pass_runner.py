@@ -16,6 +16,7 @@ from iree.compiler.passmanager import PassManager
 from fissile.dialect import load_dialects, place_of_location, register
 from fissile.errors import FissileError, InternalError, UsageError, closest
 from fissile.finding import Finding, Severity
+from fissile.passes.analysis.program.private_calls import FUNCTIONS
 from fissile.passes.catalogue import find_pass, is_known, known_passes
 from fissile.passes.definition import Pass, PassFailed, make_pass
 from fissile.passes.iree.flags import PREPROCESSING_FLAG
@@ -178,7 +179,10 @@ def _run_step(
 ) -> None:
     """Runs ``step`` on ``op``; ``path`` are the anchors down to it."""
     if isinstance(step, _NestStep):
-        for child in _children(op, step.anchor):
+        children = _children(op, step.anchor)
+        if not children and (nowhere := _runs_nowhere(step, op)):
+            report(nowhere)
+        for child in children:
             for inner in step.steps:
                 _run_step(inner, child, report, watch, (*path, step.anchor))
         return
@@ -191,6 +195,24 @@ def _run_step(
     for call in _calls(step) if watch else ():
         if watch and (broken := watch.after(call, op, path)):
             raise PassFailed(broken)
+
+
+def _runs_nowhere(step: _NestStep, op: ir.Operation) -> Finding | None:
+    """FIS503 where the pipeline names one kind of functions, and ``op`` has those of another."""
+    passes = [one.instance for one in step.steps if isinstance(one, _PythonStep)]
+    named = next((pass_named(type(one)) for one in passes if is_users(type(one))), None)
+    there = [kind for kind in FUNCTIONS if kind != step.anchor and _children(op, kind)]
+    if named is None or step.anchor not in FUNCTIONS or not there:
+        return None
+    return Finding(
+        "FIS503",
+        f"{named} ran on nothing: there is no {step.anchor} in the {op.name}, and there are {there[0]} ops",
+        severity=Severity.WARNING,
+        subject=step.anchor,
+        notes=(
+            f"write {there[0]}({','.join(map(str, passes))}); the pass's anchor is '{there[0]}' or 'any' then",
+        ),
+    )
 
 
 def _calls(step: _NativeStep | _PythonStep) -> tuple[PassCall, ...]:

@@ -230,3 +230,46 @@ class AddBoundary(Pass):
         ),
     ),
 )
+define(
+    "FIS503",
+    "ran-on-nothing",
+    "a pass ran on no function, because the functions are of another kind",
+    "A pipeline runs one of your passes on `func.func` or on `util.func`, and the module has only functions of the other kind.",
+    "IREE replaces func.func by util.func on its way to the end of phase input.",
+    "Name the kind of functions that the phase has, as the finding does, and give the pass that anchor, or `any`.",
+    shown=Shown(
+        "fissile compile in.mlir --target=llvm-cpu -o out.vmfb --load-passes=mine.py "
+        "--pipeline-after=global-optimization:'builtin.module(func.func(mine-look))'",
+        """\
+func.func @f(%t: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = math.exp %t : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+        repaired_command="fissile compile in.mlir --target=llvm-cpu -o out.vmfb --load-passes=mine.py "
+        "--pipeline-after=global-optimization:'builtin.module(util.func(mine-look))'",
+        files=(
+            (
+                "mine.py",
+                """\
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fissile.passes.definition import Pass, register_pass
+
+
+@register_pass
+@dataclass(frozen=True)
+class Look(Pass):
+    '''Looks at functions, of whatever kind.'''
+
+    name: ClassVar[str] = "mine-look"
+    anchor: ClassVar[str] = "any"
+
+    def run(self, op, report):
+        print(op.name)
+""",
+            ),
+        ),
+    ),
+)
