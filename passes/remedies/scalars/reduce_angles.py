@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, ClassVar
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
+from fissile.passes.analysis.dispatch.narrow_types import targets_of
 from fissile.passes.analysis.scalars.angles import angles_in
 from fissile.passes.definition import option, register_pass
+from fissile.passes.iree.attributes import read_target
 
 from ..remedy import FITS, Exactness, Match, OpRemedy
 
@@ -73,9 +75,11 @@ class ReduceAngles(OpRemedy):
         return "about 100 instructions for an angle, most of them on integers"
 
     def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        multiply = (
+            _product_by_halves if self.halves else _product_of_64_bits if _only_on_cpus(ops) else _product
+        )
         for op in ops:
             for function, largest in angles_in(op).items():
-                multiply = _product_by_halves if self.halves else _product
                 with ir.InsertionPoint(function), function.location:
                     value = _computed(function, Reduction(_words_above(largest), multiply))
                 function.results[0].replace_all_uses_with(value)
@@ -185,6 +189,26 @@ def _product(a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
     """The lower and the upper 32 bits."""
     low, high = arith.mului_extended(a, b)
     return low, high
+
+
+def _only_on_cpus(ops: Sequence[ir.Operation]) -> bool:
+    """Whether every target of the module of ``ops`` is a CPU; not where it has none yet."""
+    targets = targets_of(_module_of(ops[0])) if ops else ()
+    return bool(targets) and all(read_target(target).backend == "llvm-cpu" for target in targets)
+
+
+def _module_of(op: ir.Operation) -> ir.Operation:
+    while op.parent is not None:
+        op = op.parent.operation
+    return op
+
+
+def _product_of_64_bits(a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """The same on a CPU, of which the code is alike. IREE 3.13's conversion to LLVM has no `arith.mului_extended` of a vector of two
+    dimensions, which a dispatch computes whose loops are not collapsed (FIS104)."""
+    word, wide = ir.IntegerType.get_signless(32), ir.IntegerType.get_signless(64)
+    product = arith.muli(arith.extui(wide, a), arith.extui(wide, b))
+    return arith.trunci(word, product), arith.trunci(word, arith.shrui(product, arith.constant(wide, 32)))
 
 
 def _product_by_halves(digits: ir.Value, word: ir.Value) -> tuple[ir.Value, ir.Value]:

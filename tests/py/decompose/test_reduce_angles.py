@@ -188,3 +188,30 @@ def test_silent_twins(tmp_path, text, flags):
     source.write_text(text)
     assert not fissile.compile(source, ours, list(flags)).findings
     assert compile_stock(source, stock, flags) is None and ours.read_bytes() == stock.read_bytes()
+
+
+UNCOLLAPSED = """
+func.func @main(%n: i64, %x: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %e = tensor.empty() : tensor<2x4xf32>
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4xf32>) outs(%e, %e : tensor<2x4xf32>, tensor<2x4xf32>) {
+  ^bb0(%f: f32, %o: f32, %p: f32):
+    %k = arith.sitofp %n : i64 to f32
+    %a = arith.mulf %k, %f : f32
+    %v = math.cos %a : f32
+    linalg.yield %a, %v : f32, f32
+  } -> (tensor<2x4xf32>, tensor<2x4xf32>)
+  return %r#0, %r#1 : tensor<2x4xf32>, tensor<2x4xf32>
+}
+"""
+
+
+def test_a_vector_of_two_dimensions_needs_no_boundary(tmp_path):
+    """IREE's conversion to LLVM has no `arith.mului_extended` of one: the repair would take a dispatch more, and a second loop to find it."""
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(UNCOLLAPSED)
+    report = fissile.compile(source, output, list(CPU))
+    assert report.facts["edits"] == ["fissile-reduce-angles 0"] and report.facts["rounds"] == 2
+    x = np.float32([1.0, 0.5, 100.0, 1e6])
+    angles, cosines = run(output, [np.int64(131071), x])
+    np.testing.assert_allclose(cosines, np.cos(angles.astype(np.float64)), rtol=6e-7, atol=1e-37)
