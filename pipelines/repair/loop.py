@@ -336,7 +336,8 @@ class RepairLoop:
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)
             trials = self._offers.trials(failing, families[0])
             minimise = failing.failure.code not in WHOLE_LIMIT
-            cases.append(Case(failing, families, trials, minimise=minimise, shared=diagnosis.shared))
+            shared, merged = diagnosis.shared, self._offers.merged(diagnosis.groups)
+            cases.append(Case(failing, families, trials, minimise=minimise, shared=shared, merged=merged))
 
     def _offered(self, case: Case) -> tuple[Edit, ...] | None:
         """The next set among the case's trials, without remedies that throw."""

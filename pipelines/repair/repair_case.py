@@ -54,6 +54,8 @@ class Case:
     minimise: bool = True
     shared: frozenset[int] = frozenset()
     """Source ops that stand in other dispatches as well: a fill, a producer that each of its users has a copy of."""
+    merged: Callable[[Edit], Iterable[Edit]] = lambda edit: ()
+    """The same edit of each op that IREE has merged with the edited one, where it has the failure as well."""
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -62,14 +64,15 @@ class Case:
         return self.accepted
 
     def spread(self, wanted: Sequence[Edit]) -> set[Edit]:
-        """``wanted`` for the first dispatch, and the same for what stands there in every dispatch of equal body."""
-        alike = {
+        """``wanted`` for the first dispatch, and the same for what stands there in every dispatch of equal body, and for what IREE has
+        merged with any of it."""
+        alike = set(wanted) | {
             Edit(edit.remedy, tag, edit.options)
             for edit in wanted
             for family in self.families
             for tag in translate((edit.op,), self.families[0], family)
         }
-        return alike | set(wanted)
+        return alike | {more for edit in alike for more in self.merged(edit)}
 
     @property
     def all_tags(self) -> set[int]:

@@ -101,6 +101,14 @@ class RepairFindings:
                     f"{alike} more dispatch{'es' if alike > 1 else ''} of equal body, repaired the same way",
                 )
             )
+        merged = len({edit.op for edit in case.spread(case.edits)} - case.all_tags)
+        if merged:
+            facts.append(
+                (
+                    "merged",
+                    f"{merged} more op{'s' if merged > 1 else ''} that IREE had merged with these, changed the same way",
+                )
+            )
         facts += [("pass", text) for text in passes_of(case.spread(case.edits))]
         done, advice = (self.sentences(case.edits, advice) for advice in (False, True))
         return Help(done, case.edits[0].remedy, True, tuple(facts), advice)

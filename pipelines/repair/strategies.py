@@ -54,6 +54,8 @@ OWN_REMEDY = {
     "FIS196": "fissile-sign-remainders",
 }
 """Failures that one remedy cures, on every op that it fits."""
+IN_BODIES = frozenset(OWN_REMEDY.values()) - {OWN_REMEDY["FIS144"]}
+"""Remedies of these that are about an op's body alone: ops of equal body have the failure alike, whatever dispatch they stand in."""
 NONE_LEFT_OUT = tuple(
     OWN_REMEDY[code] for code in ("FIS147", "FIS158", "FIS192", "FIS193", "FIS196", "FIS214", "FIS227")
 )

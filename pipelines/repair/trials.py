@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
+from fissile.passes.analysis.dispatch.fusion_groups import FusionGroup, MergedOps
 from fissile.passes.analysis.dispatch.producers import ProducerGraph
 
 from ..probe.dispatch_check import CheckedDispatch
 from .cut_search import Candidate
 from .edits import CUT, FOLD, Edit
 from .situation import Situation
-from .strategies import OWN_REMEDY, STRATEGIES
+from .strategies import IN_BODIES, OWN_REMEDY, STRATEGIES
 
 
 class Offers:
@@ -28,6 +30,20 @@ class Offers:
 
     def candidates(self, failing: CheckedDispatch, tags: Sequence[int]) -> list[Candidate]:
         return Situation(failing, tags, self._graph).candidates
+
+    def merged(self, groups: Iterable[FusionGroup]) -> Callable[[Edit], tuple[Edit, ...]]:
+        """For an edit of the body of an op of ``groups``: the same of each op that IREE has merged with it. An edit of one of them alone
+        would make the next of them an op of its own, with the failure that the first had, and so on, round by round."""
+        found = MergedOps(self._graph.ops, groups)
+
+        @cache
+        def merged(edit: Edit) -> tuple[Edit, ...]:
+            if edit.remedy not in IN_BODIES:
+                return ()
+            alike = (Edit(edit.remedy, tag, edit.options) for tag in found.alike(edit.op))
+            return tuple(one for one in alike if one.by.match(self._graph.ops[one.op]))
+
+        return merged
 
     def after(self, tried: Sequence[Edit], left: CheckedDispatch, tags: Sequence[int]) -> tuple[Edit, ...]:
         """What to try where ``tried`` has left only dispatch ``left`` to repair, by strategies that follow others; nothing where

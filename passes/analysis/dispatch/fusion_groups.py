@@ -8,6 +8,7 @@ are members of one class, so that what is decided for the representative holds f
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from iree.compiler import ir
@@ -63,6 +64,30 @@ def members(
     if best is None or not wanted & set(best.tags):
         return [tags]
     return [g.tags for g in groups if g.key == best.key]
+
+
+class MergedOps:
+    """The source ops of a program that stand in none of ``groups``, although IREE computes them: it has merged each with an equal one."""
+
+    def __init__(self, ops: Sequence[ir.Operation], groups: Iterable[FusionGroup]) -> None:
+        standing = {tag for group in groups for tag in group.tags}
+        self._ops = ops
+        self._left = [tag for tag in range(len(ops)) if tag not in standing]
+        self._texts: dict[int, str] = {}
+
+    def alike(self, tag: int) -> tuple[int, ...]:
+        """Those with the body and the types of source op ``tag``: where ``tag`` is edited and they are not, each becomes an op of its own."""
+        name = self._ops[tag].name
+        return tuple(
+            one
+            for one in self._left
+            if one != tag and self._ops[one].name == name and self._text(one) == self._text(tag)
+        )
+
+    def _text(self, tag: int) -> str:
+        if tag not in self._texts:
+            self._texts[tag] = _canonical(self._ops[tag])
+        return self._texts[tag]
 
 
 def _canonical(op: ir.Operation) -> str:
