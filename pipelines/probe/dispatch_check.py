@@ -18,7 +18,7 @@ from fissile.passes.analysis.memory.footprint import Allocation, Footprint
 from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.checks.fit.workgroup_fit import limit_of, space_of
 from fissile.passes.containment import contained
-from fissile.passes.failures.failure import codes_of
+from fissile.passes.failures.failure import Stage, codes_of
 from fissile.passes.iree.backends import BACKENDS
 
 from ..session import Module
@@ -34,8 +34,8 @@ from .stock_outcome import (
 )
 from .unroll_limit import UNROLLED, Foresee, unrolls
 
-PREDICTED = codes_of(lambda one: one.predicted)
-"""Failures that a prediction tells: where there are no others, the dispatches without them need no code."""
+PREDICTED = codes_of(lambda one: one.predicted or one.stage is Stage.CONFIGURED)
+"""Failures that a prediction or the configured dispatch tells: where there are no others, the dispatches without them need no code."""
 
 
 @dataclass(frozen=True)
