@@ -30,7 +30,7 @@ def sizes_of(value: ir.Value) -> list[int | None] | None:
 def integers_of(value: ir.Value) -> list[int] | None:
     """The elements of the constant tensor of integers or booleans that ``value`` is; None for another value.
 
-    An initialiser of the model is a resource, whose bytes are printed behind a module: one is made for it.
+    An initialiser of the model is a resource of the module.
     """
     held = _held(value)
     width = held and _INTEGER.match(str(held.type.element_type))

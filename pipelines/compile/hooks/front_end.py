@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 REMEDIES = (
     "fissile-unpack-constants",
+    "fissile-inline-doubles",
     "fissile-refine-sizes",
     "fissile-rename-torch-ops",
     "fissile-rearrange-tensors",
@@ -158,8 +159,8 @@ _CRASHING = (
 _PIPELINE = f"builtin.module({','.join(REMEDIES)})"
 """Ops of torch on such tensors, constants of index, and such ops of ONNX end IREE, some of them in an assertion or a crash."""
 _WIDENING = "fissile-widen-accumulations"
-_OF_NARROW_FLOATS = "fissile-narrow-doubles"
-"""Changes numbers where IREE computes f64 as such."""
+_OF_NARROW_FLOATS = "fissile-narrow-doubles", "fissile-inline-doubles"
+"""Where IREE computes f64 as such, the first changes numbers, and the second is not needed."""
 
 
 def rewritten(module: Module, message: str, flags: Sequence[str] = ()) -> tuple[Finding, ...]:
@@ -170,7 +171,8 @@ def rewritten(module: Module, message: str, flags: Sequence[str] = ()) -> tuple[
     from ...pass_runner import run_pipeline
 
     found: list[Finding] = []
-    chosen = [name for name in REMEDIES if name != _OF_NARROW_FLOATS or not _keeps_doubles(flags)]
+    left_out = _OF_NARROW_FLOATS if _keeps_doubles(flags) else ()
+    chosen = [name for name in REMEDIES if name not in left_out]
     run_pipeline(f"builtin.module({','.join(chosen)})", module.op, report=found.append)
     if found:
         # What they write may add as well.
