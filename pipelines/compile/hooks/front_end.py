@@ -65,6 +65,7 @@ REMEDIES = (
     "fissile-rewrite-scalar-operands",
     "fissile-decompose-elementwise",
     "fissile-decompose-ffts",
+    "fissile-fill-complex",
     "fissile-decompose-complex",
     "fissile-join-parts",
     "fissile-fold-windows",
