@@ -9,11 +9,16 @@ from fissile.passes.iree.messages import NOT_LOWERED
 
 FRONT_END_OP = "FIS421"
 _OPERATOR = re.compile(r'\bname = "(?P<name>[\w.]+)"')
+_IN_PLACE = re.compile(r"aten\.[a-z]\w*_(\.|$)")
 _VALUES = ("torch.constant.", "torch.vtensor.literal", "torch.prim.ListConstruct", "torch.prim.NumToTensor")
 """Ops that IREE names although it is a user of theirs that it does not lower: the conversion of that was undone."""
 OLDEST_OPSET = 17
 """What IREE's import is made for: it lacks forms that ops had before."""
 _WAY_OUT = "way out: "
+_FUNCTIONALISED = (
+    "way out: the op changes a tensor in place; torch.export.export(model, args).run_decompositions({}) writes such ops as ones that return a "
+    "new tensor"
+)
 _SIZED = (
     "CenterCropPad", "ConstantOfShape", "CumSum", "Expand", "OneHot", "Pad", "Range", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
     "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Reshape", "Resize", "Slice", "Split", "Squeeze", "Tile",
@@ -68,7 +73,8 @@ def _ways_out(op: str) -> tuple[str, ...]:
             "way out: give fissile the .onnx file, which it imports with other ops in place of many that IREE does not know",
             "way out: export the model with other ops in its place",
         )
-    return (
+    decomposed = (
         "way out: decompose the op when the model is exported: "
         "torch.export.export(model, args).run_decompositions(decomposition_table), with an entry for it",
     )
+    return (_FUNCTIONALISED, *decomposed) if _IN_PLACE.match(op) else decomposed

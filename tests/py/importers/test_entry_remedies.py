@@ -245,6 +245,14 @@ def test_an_op_without_equivalent_is_named_with_the_way_out(tmp_path):
     assert finding["places"][0]["line"] == 3 and any("decomposition_table" in n for n in finding["notes"])
 
 
+def test_an_op_that_changes_a_tensor_in_place_is_functionalised(tmp_path):
+    """That way out comes before a decomposition of the op."""
+    text = XOR.replace("aten.__xor__.Tensor", "aten.index_copy_")
+    status, [finding] = compiled(tmp_path, text)
+    ways = [note for note in finding["notes"] if note.startswith("way out")]
+    assert status == 1 and "run_decompositions({})" in ways[0] and "decomposition_table" in ways[1]
+
+
 def test_check_says_that_compile_would_rewrite_it(tmp_path):
     (tmp_path / "main.mlir").write_text(AND)
     report = tmp_path / "check.json"

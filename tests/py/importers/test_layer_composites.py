@@ -167,6 +167,26 @@ def test_elements(tmp_path):
     program.check(tmp_path)
 
 
+def _affine(matrix, sizes, corners: bool):
+    axes = [np.linspace(-1, 1, n) * (1 if corners else (n - 1) / n) if n > 1 else np.zeros(1) for n in sizes]
+    grid = np.meshgrid(*axes, indexing="ij")
+    points = np.stack([*grid[::-1], np.ones(sizes)], -1)
+    return np.einsum("...k,nck->n...c", points, matrix).astype(np.float32)
+
+
+def test_affine_grids(tmp_path):
+    """Of images and volumes, one of them of one column."""
+    flat, deep = (RNG.standard_normal(shape).astype(np.float32) for shape in ((2, 2, 3), (1, 3, 4)))
+    program = _Program(a=flat, b=deep)
+    program.line("%image = torch.prim.ListConstruct %2, %3, %4, %8 : (!torch.int, !torch.int, !torch.int, !torch.int) -> !torch.list<int>")  # fmt: skip
+    program.line("%volume = torch.prim.ListConstruct %1, %3, %4, %8, %1 : (!torch.int, !torch.int, !torch.int, !torch.int, !torch.int) -> !torch.list<int>")  # fmt: skip
+    kinds = {"%image": "!torch.list<int>", "%volume": "!torch.list<int>"}
+    for name, corners in (("%false", False), ("%true", True)):
+        program.op("affine_grid_generator", f"%a %image {name}", _affine(flat, (4, 8), corners), kinds=kinds)
+        program.op("affine_grid_generator", f"%b %volume {name}", _affine(deep, (4, 8, 1), corners), kinds=kinds)  # fmt: skip
+    program.check(tmp_path)
+
+
 def test_bags_of_embeddings(tmp_path):
     table, weights = RNG.standard_normal((6, 3)).astype(np.float32), RNG.standard_normal(7).astype(np.float32)
     table[4] = np.inf  # of no bag

@@ -48,6 +48,8 @@ def pivoted(packed_and_pivots):
 
 TORCH = [
     ("aten.linalg_det", [matrices()], [np.linalg.det(matrices())]),
+    ("aten.det", [matrices()], [np.linalg.det(matrices())]),
+    ("aten.slogdet", [matrices()[1]], list(map(np.float32, np.linalg.slogdet(matrices()[1])))),
     ("aten._linalg_slogdet", [matrices()], [*np.linalg.slogdet(matrices()), None, None]),
     ("aten.linalg_inv_ex", [matrices(), NO], [np.linalg.inv(matrices()), np.zeros(4, np.int32)]),
     ("aten.inverse", [matrices()[0]], [TURNED.T]),

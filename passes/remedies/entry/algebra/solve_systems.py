@@ -260,9 +260,11 @@ _LEFT = ("left", "check_errors")
 _FORMS = {
     **SINGULAR_FORMS,
     "onnx.Det": Form(1, (), "n", _determinant, square),
+    "aten.det": Form(1, (), "n", _determinant, square),
     "aten.linalg_det": Form(1, (), "n", _determinant, square),
     "aten._linalg_det": Form(1, (), "nmp", _determinant, square),
     "aten.linalg_slogdet": Form(1, (), "nn", _logarithm, square),
+    "aten.slogdet": Form(1, (), "nn", _logarithm, square),
     "aten._linalg_slogdet": Form(1, (), "nnmp", _logarithm, square),
     "aten.inverse": Form(1, (), "m", _inverse, square),
     "aten.linalg_inv": Form(1, (), "m", _inverse, square),

@@ -1,4 +1,4 @@
-"""Norms, distances, a loss, and writes to elements by their positions or by a mask."""
+"""Norms, distances, a loss, affine grids, and writes to elements by their positions or by a mask."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from iree.compiler import ir
 
 from .. import torch_ops as torch
 from ..core.formulas import MEAN, NONE, SUM, Tensor
-from ..tensors.values import from_front, size_of, type_of
+from ..tensors.values import from_front, inserted, size_of, type_of
 from ..torch_ops import TensorType, apply
 from .composite import Composite, norm, rank_of
 
@@ -125,11 +125,52 @@ def _divides(op: ir.Operation) -> bool:
     return TensorType.of(op.operands[1]) is not None and torch.number_of(op.operands[0]) is not None
 
 
+def _affine(op: ir.Operation) -> list[Tensor]:
+    """A sum for each coordinate: those of the image, from -1 to 1, times a column of the matrix, and the last column."""
+    matrix, made = Tensor.wide(op.operands[0]), type_of(op.results[0])
+    outermost = bool(torch.boolean_of(op.operands[2]))
+    sizes = [one or 0 for one in made.shape[1:-1]]
+    count = len(sizes)
+    found = _column(matrix, count)
+    for number in range(count):
+        dim = count - 1 - number  # the first coordinate is that of the last dimension
+        size = sizes[dim]
+        steps = np.linspace(-1, 1, size, dtype=np.float32) if size > 1 else np.zeros(1, np.float32)
+        if not outermost:
+            steps = steps * np.float32((size - 1) / size)
+        along = Tensor(
+            torch.table(steps.reshape([1, *(size if one == dim else 1 for one in range(count)), 1]))
+        )
+        found = along * _column(matrix, number) + found
+    return [found]
+
+
+def _column(matrix: Tensor, number: int) -> Tensor:
+    """[batch, 1, ..., 1, coordinates]."""
+    batch, coordinates, _columns = matrix.type_.shape
+    made = TensorType((batch, coordinates), matrix.type_.element)
+    value = apply("aten.select.int", [matrix.value, torch.integer(2), torch.integer(number)], made)
+    for _dim in range(coordinates or 0):
+        value = inserted(value, 1)
+    return Tensor(value)
+
+
+def _is_affine(op: ir.Operation) -> bool:
+    """Of an image or a volume whose sizes, but for the batch, the result has."""
+    matrix, made = TensorType.of(op.operands[0]), TensorType.of(op.results[0])
+    if matrix is None or made is None or len(matrix.shape) != 3 or torch.boolean_of(op.operands[2]) is None:
+        return False
+    count = len(made.shape) - 2
+    sized = count in (2, 3) and None not in made.shape[1:] and 0 not in made.shape
+    return sized and matrix.shape[1:] == (count, count + 1) and made.shape[-1] == count
+
+
 LAYERS = {
     "aten.masked_scatter": Composite(3, _scattered, _is_narrow, floats=False),
     "aten.margin_ranking_loss": Composite(5, _ranked, _ranks, floats=False),
     "aten.linalg_norm": Composite(5, _vector_norm, _is_of_vectors),
     "aten.pdist": Composite(2, _pairs, _has_pairs),
+    "aten.affine_grid_generator": Composite(3, _affine, _is_affine),
     "aten.put": Composite(4, _put, _can_put, floats=False),
     "aten.remainder.Scalar_Tensor": Composite(2, _remainder, _divides),
 }

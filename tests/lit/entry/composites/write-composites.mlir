@@ -70,3 +70,21 @@ func.func @silent_layers(%x: !torch.vtensor<[1,2,8],f32>) -> !torch.vtensor<[1],
   %n = torch.aten.linalg_norm %x, %order, %dims, %false, %none : !torch.vtensor<[1,2,8],f32>, !torch.float, !torch.list<int>, !torch.bool, !torch.none -> !torch.vtensor<[1],f32>
   return %n : !torch.vtensor<[1],f32>
 }
+
+// CHECK-LABEL: @affine
+// CHECK-NOT:     torch.operator
+// CHECK:         torch.aten.add.Tensor {{.*}} -> !torch.vtensor<[?,4,8,2],f32>
+func.func @affine(%x: !torch.vtensor<[?,2,3],f32>, %sizes: !torch.list<int>) -> !torch.vtensor<[?,4,8,2],f32> {
+  %no = torch.constant.bool false
+  %g = torch.operator "torch.aten.affine_grid_generator"(%x, %sizes, %no) : (!torch.vtensor<[?,2,3],f32>, !torch.list<int>, !torch.bool) -> !torch.vtensor<[?,4,8,2],f32>
+  return %g : !torch.vtensor<[?,4,8,2],f32>
+}
+
+// An image whose sizes the call decides.
+// CHECK-LABEL: @silent_grid
+// CHECK:         torch.operator "torch.aten.affine_grid_generator"
+func.func @silent_grid(%x: !torch.vtensor<[1,2,3],f32>, %sizes: !torch.list<int>) -> !torch.vtensor<[1,?,8,2],f32> {
+  %no = torch.constant.bool false
+  %g = torch.operator "torch.aten.affine_grid_generator"(%x, %sizes, %no) : (!torch.vtensor<[1,2,3],f32>, !torch.list<int>, !torch.bool) -> !torch.vtensor<[1,?,8,2],f32>
+  return %g : !torch.vtensor<[1,?,8,2],f32>
+}
