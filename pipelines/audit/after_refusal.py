@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
@@ -24,6 +25,7 @@ MESSAGES = codes_of(lambda one: one.lacks_code)
 BARE_REFUSALS = ("FIS001", "FIS002", IMPORT_MESSAGE, *CRASHES, *MESSAGES)
 """Rules of a refusal that only repeats IREE's message, and of a compiler that crashed or did not end."""
 _BY_IREE = (Effect.REFUSED, Effect.CRASHES)
+_TIMES = re.compile(r", (\d+) times$")
 OPS = ("FIS406", "FIS407", *CONFIRMED)
 
 
@@ -51,12 +53,12 @@ def explained(
             audited = without_repairable(audited, dispatch_timeout)
     except FissileError:
         return report
-    written = {key for f in report.findings if f.severity is Severity.REPAIRED for key in _keys(f)}
+    repaired = [f for f in report.findings if f.severity is Severity.REPAIRED]
     blamed = [
         f
         for f in audited.findings
-        if f.code in OPS and f.severity is Severity.ERROR and not (_keys(f) and written >= _keys(f))
-    ]  # an op that has been written with others is not to blame
+        if f.code in OPS and f.severity is Severity.ERROR and not _is_written(f, repaired)
+    ]
     in_context = {f.target: f for f in audited.findings if f.code == "FIS414"}
     findings = [f for f in report.findings if f not in bare]
     for refusal in bare:
@@ -106,6 +108,17 @@ def _is_one_to_blame(audited: Report) -> bool:
 def _keys(finding: Finding) -> set[tuple[str, int, int]]:
     """Where its ops are, as far as the program says so."""
     return {(one.file, one.line, one.column) for one in finding.places if one.line}
+
+
+def _is_written(blamed: Finding, repaired: Sequence[Finding]) -> bool:
+    """Whether the op of ``blamed`` has been written with others: it is not to blame. A finding about many ops has the first places alone."""
+    keys = _keys(blamed)
+    if not keys:
+        return False
+    if {key for one in repaired for key in _keys(one)} >= keys:
+        return True
+    cut = [one for one in repaired if (count := _TIMES.search(one.message)) and int(count[1]) > len(one.places)]  # fmt: skip
+    return any(_op(one) == _op(blamed) and _keys(one) & keys for one in cut)
 
 
 def _op(finding: Finding) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -48,6 +48,23 @@ def audit(
     compiler: Compiler, module: ir.Operation, flags: Sequence[str], to: str = "end", start: str = "start"
 ) -> Audit:
     """Compiles ``module``, which is changed, up to phase ``to``; where IREE stops, finds the ops that it refuses alone."""
+    used = _used(module)
+    found = _audit(compiler, module, flags, to, start)
+    return replace(found, refused=tuple(_as_used(one, used) for one in found.refused))
+
+
+def _used(module: ir.Operation) -> set[tuple[str, Place]]:
+    """The ops of ``module`` whose results have a use: that may be an op which is taken out before they are compiled alone."""
+    return {(unit.name, place) for unit in units(module) if _users(unit.op) and (place := place_of(unit.op))}
+
+
+def _as_used(one: Refused, used: Collection[tuple[str, Place]]) -> Refused:
+    if not one.unused or not any((one.name, at.place) in used for at in one.occurrences):
+        return one
+    return replace(one, unused=False)
+
+
+def _audit(compiler: Compiler, module: ir.Operation, flags: Sequence[str], to: str, start: str) -> Audit:
     refused = [*_unknown(module)]
     outcomes: list[Outcome] = []
     boundaries: list[BoundaryValue] = []

@@ -38,7 +38,11 @@ class FrontEndRemedy(Remedy):
 
     def named(self, op: ir.Operation) -> str:
         """What the front end calls ``op``."""
-        return front_end_name(op)
+        return front_end_name(self.shown(op))
+
+    def shown(self, op: ir.Operation) -> ir.Operation:
+        """The op that a finding is about: another one where ``op`` unpacks the list that it gives."""
+        return op
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         """Builds what takes the place of ``op``'s results, at the insertion point."""
@@ -60,7 +64,8 @@ class FrontEndRemedy(Remedy):
         for one in found:
             kinds.setdefault(self.named(one), []).append(one)
         for name, ops in kinds.items():
-            places = tuple(dict.fromkeys(place for one in ops if (place := place_of(one))))
+            both = [each for one in ops for each in (self.shown(one), one)]
+            places = tuple(dict.fromkeys(place for one in both if (place := place_of(one))))
             count = "" if len(ops) == 1 else f", {len(ops)} times"
             report(
                 Finding(

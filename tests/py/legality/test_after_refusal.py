@@ -112,3 +112,41 @@ def test_an_op_that_has_been_repaired_is_not_blamed(tmp_path):
     found = {(one["code"], one["subject"], one["severity"]) for one in findings}
     assert status == 1 and ("FIS421", "stablehlo.cholesky", "repaired") in found
     assert [subject for _code, subject, severity in found if severity == "error"] == ["stablehlo.custom_call"]
+
+
+GRID = """func.func @f(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4,4],f32> {
+  %list = torch.prim.ListConstruct %x, %x : (!torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>) -> !torch.list<vtensor>
+  %how = torch.constant.str "xy"
+  %grids = torch.aten.meshgrid.indexing %list, %how : !torch.list<vtensor>, !torch.str -> !torch.list<vtensor>
+  %both:2 = torch.prim.ListUnpack %grids : !torch.list<vtensor> -> !torch.vtensor<[4,4],f32>, !torch.vtensor<[4,4],f32>
+  %sum = torch.aten.mul.Tensor %both#0, %both#1 : !torch.vtensor<[4,4],f32>, !torch.vtensor<[4,4],f32> -> !torch.vtensor<[4,4],f32>
+  %r = torch.operator "torch.aten.unheard"(%sum) : (!torch.vtensor<[4,4],f32>) -> !torch.vtensor<[4,4],f32>
+  return %r : !torch.vtensor<[4,4],f32>
+}
+"""
+
+
+def test_a_repaired_op_whose_list_is_unpacked_is_not_blamed(tmp_path):
+    status, findings = findings_of(tmp_path, GRID, *words("compile", tmp_path))
+    found = {(one["subject"], one["severity"]) for one in findings}
+    assert status == 1 and found == {("aten.meshgrid.indexing", "repaired"), ("aten.unheard", "error")}
+
+
+def test_an_op_that_has_been_repaired_in_more_places_than_are_shown(tmp_path):
+    line = "  %{} = stablehlo.cholesky %{}, lower = true : tensor<4x4xf32>\n"
+    body = "".join(line.format(f"c{n + 1}", f"c{n}") for n in range(6))
+    text = (
+        f"func.func @f(%c0: tensor<4x4xf32>) -> tensor<4x4xf32> {{\n{body}"
+        "  %q = stablehlo.custom_call @Unheard(%c6) : (tensor<4x4xf32>) -> tensor<4x4xf32>\n"
+        "  return %q : tensor<4x4xf32>\n}\n"
+    )
+    status, findings = findings_of(tmp_path, text, *words("compile", tmp_path))
+    assert status == 1
+    assert [one["subject"] for one in findings if one["severity"] == "error"] == ["stablehlo.custom_call"]
+
+
+def test_a_use_that_was_taken_out_is_a_use(tmp_path):
+    """The audit compiles the grids again after what unpacks them is gone."""
+    _status, findings = findings_of(tmp_path, GRID, "audit", "--target=llvm-cpu")
+    [grid] = [one for one in findings if one["subject"].endswith("meshgrid.indexing")]
+    assert not any("nothing uses its result" in note for note in grid["notes"])

@@ -38,8 +38,8 @@ class ExpandGrids(FrontEndRemedy):
     advice: ClassVar[str] = "rewrite it as broadcasts"
     candidates: ClassVar[tuple[str, ...]] = (_UNPACK,)
 
-    def named(self, op: ir.Operation) -> str:
-        return torch.front_end_name(op.operands[0].owner)
+    def shown(self, op: ir.Operation) -> ir.Operation:
+        return op.operands[0].owner
 
     def fits(self, op: ir.Operation) -> bool:
         grid = op.operands[0].owner

@@ -40,9 +40,8 @@ class SplitBySlices(FrontEndRemedy):
     advice: ClassVar[str] = "rewrite it as slices"
     candidates: ClassVar[tuple[str, ...]] = ("torch.prim.ListUnpack",)
 
-    def named(self, op: ir.Operation) -> str:
-        split = _split(op)
-        return torch.front_end_name(op if split is None else split)
+    def shown(self, op: ir.Operation) -> ir.Operation:
+        return _split(op) or op
 
     def fits(self, op: ir.Operation) -> bool:
         split = _split(op)
