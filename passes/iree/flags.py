@@ -68,6 +68,12 @@ ELIDED_AS_ZERO = "iree-util-zero-fill-elided-attrs"
 """The flag that makes zeros of constants which were left out of a text."""
 
 
+def keeps_doubles(flags: Sequence[str]) -> bool:
+    """Whether IREE computes f64 as such."""
+    name = IN_F64.split("=")[0]
+    return any(one in (IN_F64, f"{name}=0") for one in one_word_each(flags))
+
+
 def is_on(flags: Sequence[str], name: str) -> bool:
     """Whether ``flags`` set the boolean flag ``name``; the last one counts."""
     on = False

@@ -93,7 +93,13 @@ class CompileRun:
         source = self._source
         if self._reads_input and self.request.compile_from == "start":
             self.misread = tuple(
-                imports.misread(module, source, self.request.repair != "off", names_gpu(self.request.flags))
+                imports.misread(
+                    module,
+                    source,
+                    self.request.repair != "off",
+                    names_gpu(self.request.flags),
+                    self.request.flags,
+                )
             )
         if self._refused is not None:
             from .hooks import front_end

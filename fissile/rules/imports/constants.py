@@ -78,3 +78,37 @@ func.func @f(%x: !torch.vtensor<[2,4],f32>) -> !torch.vtensor<[2,4],f32> attribu
 """,
     ),
 )
+define(
+    "FIS228",
+    "wide-global",
+    "the numbers will be wrong: the bytes of f64 of a global are read as f32",
+    "A global of f64 has its elements in a resource of the module (`dense_resource`), as iree-turbine writes the weights of a model that have more "
+    "than a few elements.",
+    "IREE computes f64 as f32 by default (`--iree-input-demote-f64-to-f32`). IREE 3.13 changes the type of the global, and leaves the elements of a "
+    "resource as they are: the first half of the bytes is read, each half of an f64 as an f32. (A constant of this kind in a function it rejects.)",
+    "fissile writes the elements into the program, where IREE converts them (`fissile-inline-doubles`). Otherwise convert the model to f32, or compile "
+    "it with --iree-input-demote-f64-to-f32=false.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+util.global private @w = dense_resource<w> : tensor<2xf64>
+func.func @f(%x: tensor<2xf64>) -> tensor<2xf64> {
+  %w = util.global.load @w : tensor<2xf64>
+  %r = arith.addf %x, %w : tensor<2xf64>
+  return %r : tensor<2xf64>
+}
+{-#
+  dialect_resources: { builtin: { w: "0x08000000000000000000F03F0000000000000040" } }
+#-}
+""",
+        """\
+util.global private @w = dense<[1.0, 2.0]> : tensor<2xf64>
+func.func @f(%x: tensor<2xf64>) -> tensor<2xf64> {
+  %w = util.global.load @w : tensor<2xf64>
+  %r = arith.addf %x, %w : tensor<2xf64>
+  return %r : tensor<2xf64>
+}
+""",
+    ),
+)

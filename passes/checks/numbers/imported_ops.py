@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209, FIS199, FIS217, FIS218, FIS219, FIS220, FIS221, FIS222)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185, FIS195, FIS209, FIS199, FIS217, FIS218, FIS219, FIS220, FIS221, FIS222, FIS228)?"""
 
 from __future__ import annotations
 
@@ -112,6 +112,12 @@ def check_packed(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     """FIS226 of each constant."""
     message = "IREE takes each byte of a constant for an element, and several are in each"
     return [_finding("FIS226", op, message, "packed as in the ONNX model", name) for name, op in found]
+
+
+def check_wide_globals(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS228 of each global."""
+    message = "IREE reads the bytes of f64 of a global as elements of f32"
+    return [_finding("FIS228", op, message, "has its elements in a resource", name) for name, op in found]
 
 
 def check_grids(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:

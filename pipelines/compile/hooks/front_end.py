@@ -12,7 +12,7 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.containment import contained
-from fissile.passes.iree.flags import IN_F64, one_word_each
+from fissile.passes.iree.flags import keeps_doubles
 from fissile.passes.iree.messages import FRONT_END_LEFT
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, INPUT_CONVERTED_AT
 
@@ -172,7 +172,7 @@ def rewritten(module: Module, message: str, flags: Sequence[str] = ()) -> tuple[
     from ...pass_runner import run_pipeline
 
     found: list[Finding] = []
-    left_out = _OF_NARROW_FLOATS if _keeps_doubles(flags) else ()
+    left_out = _OF_NARROW_FLOATS if keeps_doubles(flags) else ()
     chosen = [name for name in REMEDIES if name not in left_out]
     run_pipeline(f"builtin.module({','.join(chosen)})", module.op, report=found.append)
     if found:
@@ -189,11 +189,6 @@ def _one_for_each_op(found: Sequence[Finding]) -> list[Finding]:
         first = groups.get(key)
         groups[key] = first.with_(helps=(*first.helps, *finding.helps)) if first else finding
     return list(groups.values())
-
-
-def _keeps_doubles(flags: Sequence[str]) -> bool:
-    name = IN_F64.split("=")[0]
-    return any(one in (IN_F64, f"{name}=0") for one in one_word_each(flags))
 
 
 def can_enter(module: Module, message: str, flags: Sequence[str] = ()) -> bool:

@@ -15,7 +15,7 @@ from fissile.passes.containment import contained, contained_change
 
 from ...repair.failures import suggested
 from ...session import Module, Session
-from ..misread.rows import DIALECTS, ROWS, TOSA, Row
+from ..misread.rows import DIALECTS, GLOBALS, ROWS, TOSA, Row
 from .early_stops import stop_early
 
 if TYPE_CHECKING:
@@ -29,17 +29,19 @@ _MANY = 32
 """Findings that say the same of as many places are read one by one; more are one."""
 
 
-def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
+def misread(
+    module: Module, source: bytes, repair: bool, gpu: bool, flags: Sequence[str] = ()
+) -> list[Finding]:
     """The findings of each row of `misread.rows`, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
-    ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
+    ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one, with ``flags``.
     """
     source = _ELEMENTS.sub(b"", source)
-    if not any(name in source for name in (*DIALECTS, *TOSA)):
+    if not any(name in source for name in (*DIALECTS, *TOSA, *GLOBALS)):
         return []
     found: list[Finding] = []
     for row in ROWS:
-        if row.may_occur(source):
+        if row.may_occur(source, flags):
             act = partial(_act, row, module, repair, gpu)
             found += contained_change("ops that IREE's import misreads", act, module.put_back, [])
             module.settle()
@@ -85,7 +87,7 @@ def parsed(
 ) -> tuple[Module, tuple[Finding, ...]]:
     """The program in ``source``, repaired, and what `misread` found, as suggestions. Raises PassFailed (FIS415)."""
     module, content = session.parse_input(source, allow_pipelines=allow_pipelines), source.read_bytes()
-    found = misread(module, content, True, gpu)
+    found = misread(module, content, True, gpu, flags)
     stop_early(module, content, "end", flags)
     return module, tuple(suggested(one, "`fissile compile` applies it") for one in found)
 

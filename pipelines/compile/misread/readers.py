@@ -97,6 +97,14 @@ def fitting(
     return found, getattr(imported_ops, check)((fitting.named(op), op) for op in found)
 
 
+def wide_globals(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_wide_globals
+    from fissile.passes.remedies.entry.elements.inline_doubles import GLOBALS, InlineDoubles
+
+    found = [op for op in InlineDoubles().found(module) if op.name in GLOBALS]
+    return found, check_wide_globals((op.name, op) for op in found)
+
+
 def crashes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.analysis.imports.left_out import ops_that_crash
     from fissile.passes.checks.numbers.imported_ops import check_crashes

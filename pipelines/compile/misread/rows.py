@@ -9,11 +9,13 @@ from functools import partial
 from iree.compiler import ir
 
 from fissile.finding import Finding
+from fissile.passes.iree.flags import keeps_doubles
 
 from . import readers as read
 
 DIALECTS = (b"stablehlo", b"vhlo", b"torch")
 TOSA = (b"tosa",)
+GLOBALS = (b"util", b"ml_program")
 
 
 @dataclass(frozen=True)
@@ -25,9 +27,13 @@ class Row:
     read: Callable[[ir.Operation, bool], tuple[Sequence[ir.Operation], Sequence[Finding]]]
     dialects: tuple[bytes, ...] = DIALECTS
     """By one of which the program has ops."""
+    unless: Callable[[Sequence[str]], bool] = lambda _flags: False
+    """Whether these flags keep IREE from it."""
 
-    def may_occur(self, source: bytes) -> bool:
-        return all(any(name in source for name in names) for names in (self.dialects, self.spelled))
+    def may_occur(self, source: bytes, flags: Sequence[str] = ()) -> bool:
+        return not self.unless(flags) and all(
+            any(name in source for name in names) for names in (self.dialects, self.spelled)
+        )
 
 
 _LEFT_OUT = (
@@ -169,4 +175,5 @@ ROWS = (
         partial(read.fitting, "check_scatters", "fissile-scatter-elements"),
     ),
     Row((b"add",), "fissile-join-booleans", read.sums),
+    Row((b"global",), "fissile-inline-doubles", read.wide_globals, GLOBALS, keeps_doubles),
 )

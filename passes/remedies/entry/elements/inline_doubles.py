@@ -16,15 +16,19 @@ from fissile.passes.definition import register_pass
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.remedies.remedy import Exactness
 
-from ..front_end import FrontEndRemedy
+from ..front_end import FRONT_END_OP, FrontEndRemedy
 
 _NAMES = {
     "torch.vtensor.literal": "value",
     "arith.constant": "value",
     "stablehlo.constant": "value",
     iree_ops.FLOW_TENSOR_CONSTANT: "value",
+    iree_ops.UTIL_GLOBAL: "initial_value",
+    "ml_program.global": "value",
 }
 """Op -> the attribute that holds the constant."""
+GLOBALS = (iree_ops.UTIL_GLOBAL, "ml_program.global")
+"""Those that IREE does not reject."""
 
 
 @register_pass
@@ -33,18 +37,19 @@ class InlineDoubles(FrontEndRemedy):
     """Writes the elements of a constant of f64 into the program, where they lie in a resource of the module (`dense_resource`).
 
     IREE computes f64 as f32 by default (`--iree-input-demote-f64-to-f32`). IREE 3.13's pass converts the elements of a `dense` constant, and of one
-    that is a resource the type alone: it rejects the program then, as it does any model with weights of f64. Run it on the program as
-    it was imported.
+    that is a resource the type alone. It rejects the program then, unless the constant is the value of a global: iree-turbine makes one of a large
+    weight, and its bytes are read as f32 (FIS228). Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-inline-doubles"
+    cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS228")
     exactness: ClassVar[Exactness] = Exactness.BITS
     candidates: ClassVar[tuple[str, ...]] = tuple(_NAMES)
     does: ClassVar[str] = (
         "writes the elements of a constant of f64 that is a resource into the program, where IREE converts them to f32 (in the input)"
     )
     repairs: ClassVar[str] = (
-        "weights of f64 that are resources, as iree-turbine writes them, which IREE rejects as it converts f64 to f32 (FIS421)"
+        "weights of f64 that are resources, as iree-turbine writes them: IREE rejects them as it converts f64 to f32 (FIS421), or reads their bytes as f32 (FIS228)"
     )
     numbers: ClassVar[str] = "bit-identical; IREE rounds them to f32, as all of f64"
     done: ClassVar[str] = (

@@ -1,5 +1,8 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-inline-doubles)' 2>/dev/null | FileCheck %s
 
+// CHECK:         util.global private @large = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf64>
+util.global private @large = dense_resource<wide> : tensor<2xf64>
+
 // CHECK-LABEL: @weights
 // CHECK:         torch.vtensor.literal(dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf64>)
 // CHECK:         arith.constant dense<{{\[\[}}1.000000e+00, 2.000000e+00]]> : tensor<1x2xf64>
