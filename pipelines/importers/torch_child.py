@@ -89,7 +89,7 @@ def _import(model: str, program: Path, expand: Sequence[str]) -> list[str]:
     _inline_gradient_modes(exported)
     _list_results(exported.graph_module)
     as_integer_ops(exported.graph_module.graph)
-    with module_paths_kept():
+    with module_paths_kept(), _brain_floats_as_bits():
         try:
             imported = aot.export(exported)
         except (AssertionError, NotImplementedError) as error:
@@ -127,6 +127,25 @@ def _is_mutating(exported: torch.export.ExportedProgram) -> bool:
     """Whether an op writes into its operand, as `x += y` is exported: IREE's values are never written. Decompositions end that."""
     schemas = (getattr(node.target, "_schema", None) for node in exported.graph.nodes)
     return any(schema is not None and schema.is_mutable for schema in schemas)
+
+
+@contextmanager
+def _brain_floats_as_bits() -> Iterator[None]:
+    """Within the block, a tensor of bfloat16 is an array of its 16 bits to NumPy, which has no such type: iree-turbine makes an array of each large weight."""
+    import torch
+
+    plain = torch.Tensor.__array__
+
+    def as_array(tensor: torch.Tensor, *words: Any, **more: Any) -> Any:
+        if tensor.dtype == torch.bfloat16:
+            return tensor.detach().view(torch.int16).numpy()
+        return plain(tensor, *words, **more)
+
+    torch.Tensor.__array__ = as_array
+    try:
+        yield
+    finally:
+        torch.Tensor.__array__ = plain
 
 
 @contextmanager

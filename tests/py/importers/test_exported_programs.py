@@ -63,6 +63,24 @@ def test_an_exported_program_enters_and_agrees_with_pytorch(tmp_path, module, el
         np.testing.assert_allclose(mine.to_host(), right.numpy(), rtol=1e-6)
 
 
+def test_large_weights_of_bfloat16(tmp_path):
+    """iree-turbine makes a NumPy array of each, and NumPy has no bfloat16."""
+    torch.manual_seed(5)
+    module, x = torch.nn.Linear(64, 48).to(torch.bfloat16), torch.randn(2, 64).to(torch.bfloat16)
+    torch.export.save(torch.export.export(module, (x,)), tmp_path / "model.pt2")
+    words = ["compile", str(tmp_path / "model.pt2"), *built.CPU, "--guard=off", "-o", str(tmp_path / "out.vmfb")]  # fmt: skip
+    assert main(words) == 0
+    import iree.runtime as runtime
+
+    program = runtime.load_vm_flatbuffer_file(str(tmp_path / "out.vmfb"), driver="local-sync")
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    got = program.main(x.view(torch.int16).numpy().view(ml_dtypes.bfloat16)).to_host()
+    right = module(x).detach().float().numpy()
+    np.testing.assert_allclose(
+        np.asarray(got).view(ml_dtypes.bfloat16).astype(np.float32), right, rtol=0.05, atol=0.05
+    )
+
+
 class Block(torch.nn.Module):
     def __init__(self):
         super().__init__()
