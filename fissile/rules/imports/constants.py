@@ -84,10 +84,10 @@ define(
     "the numbers will be wrong: the bytes of f64 of a global are read as f32",
     "A global of f64 has its elements in a resource of the module (`dense_resource`), as iree-turbine writes the weights of a model that have more "
     "than a few elements.",
-    "IREE computes f64 as f32 by default (`--iree-input-demote-f64-to-f32`). IREE 3.13 changes the type of the global, and leaves the elements of a "
+    "IREE computes f64 as f32 by default. IREE 3.13 changes the type of the global, and leaves the elements of a "
     "resource as they are: the first half of the bytes is read, each half of an f64 as an f32. (A constant of this kind in a function it rejects.)",
-    "fissile writes the elements into the program, where IREE converts them (`fissile-inline-doubles`). Otherwise convert the model to f32, or compile "
-    "it with --iree-input-demote-f64-to-f32=false.",
+    "fissile writes the elements into the program, where IREE converts them (`fissile-inline-doubles`). Otherwise convert the model to f32, or turn "
+    "that flag of IREE's off, which `iree-compile --help` lists as one that demotes f64.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,

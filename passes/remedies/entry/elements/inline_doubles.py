@@ -14,6 +14,7 @@ from fissile.dialect.attributes import attribute
 from fissile.dialect.resources import resource_bytes, stands_in_resource
 from fissile.passes.definition import register_pass
 from fissile.passes.iree import ops as iree_ops
+from fissile.passes.iree.flags import IN_F64
 from fissile.passes.remedies.remedy import Exactness
 
 from ..front_end import FRONT_END_OP, FrontEndRemedy
@@ -56,7 +57,7 @@ class InlineDoubles(FrontEndRemedy):
         "wrote the elements of f64 into the program, where IREE converts them, instead of into a resource"
     )
     advice: ClassVar[str] = (
-        "write the elements of f64 as `dense<...>`, convert the model to f32, or compile with --iree-input-demote-f64-to-f32=false"
+        f"write the elements of f64 as `dense<...>`, convert the model to f32, or compile with {IN_F64}"
     )
 
     def fits(self, op: ir.Operation) -> bool:
