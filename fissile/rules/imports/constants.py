@@ -87,7 +87,7 @@ define(
     "IREE computes f64 as f32 by default. IREE 3.13 changes the type of the global, and leaves the elements of a "
     "resource as they are: the first half of the bytes is read, each half of an f64 as an f32. (A constant of this kind in a function it rejects.)",
     "fissile writes the elements into the program, where IREE converts them (`fissile-inline-doubles`). Otherwise convert the model to f32, or turn "
-    "that flag of IREE's off, which `iree-compile --help` lists as one that demotes f64.",
+    "IREE's demotion of f64 off.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,
