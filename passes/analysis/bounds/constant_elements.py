@@ -23,7 +23,7 @@ CONSTANTS = (
 LARGEST_READ = 1 << 22
 """Elements of a constant that are looked at; a splat has no limit."""
 LARGEST_RESOURCE = 1 << 20
-"""Bytes of one in a resource of the module, which are printed to be read (6 ms)."""
+"""Bytes of one in a resource of the module, which are copied to be read."""
 
 
 def array_of(op: ir.Operation) -> np.ndarray | None:
