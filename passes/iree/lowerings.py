@@ -76,6 +76,16 @@ def one_thread_per_butterfly(rank: int, stage: int, copied: bool = False) -> str
     )
 
 
+def rows_of_cpu(rank: int, dimension: int, columns: int) -> str:
+    """A `compilation_info` by which llvm-cpu computes ``columns`` rows along ``dimension`` of an op of ``rank`` loops at once: neighbours in the
+    innermost other loop. IREE's own choice is 64 of each loop, and a tile of three has 1 MiB."""
+    others = [i for i in range(rank) if i != dimension]
+    tiles = [0 if i == dimension else columns if i == others[-1:][0] else 1 for i in range(rank)]
+    config = f"#iree_cpu.lowering_config<distribution = {tiles}, vector_common_parallel = {tiles}>"
+    translation = "#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<Default>>"
+    return f"#iree_codegen.compilation_info<lowering_config = {config}, translation_info = {translation}>"
+
+
 def one_thread_per_element(parallel: Sequence[bool], threads: int) -> str:
     """A `compilation_info` by which SPIR-V gives each element of an op's result to one thread, which runs all loops that reduce.
 

@@ -22,11 +22,12 @@ from fissile.passes.iree.lowerings import (
     one_thread_per_butterfly,
     one_thread_per_element,
     one_thread_per_row,
+    rows_of_cpu,
     tile_and_fuse,
 )
 from fissile.passes.plugins import REMEDIES, plugged
 from fissile.passes.remedies.decompose.split_reductions import worth_splitting
-from fissile.passes.remedies.fusion.set_lowering import SERIAL_OPS
+from fissile.passes.remedies.fusion.set_lowering import ALONG_ROWS, SERIAL_OPS
 from fissile.passes.remedies.remedy import OpRemedy
 
 from .cut_search import trial_sets
@@ -174,10 +175,29 @@ def _extended(case: Situation) -> Iterator[tuple[Edit, ...]]:
 
 
 def _one_thread_each(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    if case.code == "FIS102":
+        yield from _few_rows(case)
+        return
     serial = [tag for tag in case.tags if case.races and case.op(tag).name in SERIAL_OPS]
     if alone := tuple(_configured(tag, info) for tag in serial for info in _one_thread(case.op(tag))):
         yield alone
         yield (*alone, *edits(CUT, serial))
+
+
+def _few_rows(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    """Fewer rows at once, of ops that compute rows: of a CPU, whose stack holds a tile."""
+    rows = {tag: case.op(tag) for tag in case.tags if case.op(tag).name in ALONG_ROWS}
+    for columns in (64, 8, 1) if rows else ():
+        infos = {tag: rows_of_cpu(_rank(op), _dimension(op), columns) for tag, op in rows.items()}
+        yield tuple(_configured(tag, info) for tag, info in infos.items())
+
+
+def _rank(op: ir.Operation) -> int:
+    return ir.RankedTensorType(op.operands[0].type).rank
+
+
+def _dimension(op: ir.Operation) -> int:
+    return ir.IntegerAttr(op.attributes["dimension"]).value
 
 
 def _kept_results(case: Situation) -> Iterator[tuple[Edit, ...]]:
@@ -294,8 +314,8 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy((), "a sum in f16 or bf16", "accumulate in f32", every("fissile-widen-accumulators")),
     Strategy(
         (),
-        "sorts, scans, FFTs whose threads race",
-        "configure one thread; then also boundaries",
+        "sorts, scans, FFTs whose threads race, tiles of rows",
+        "configure one thread, then also boundaries; few rows",
         _one_thread_each,
     ),
     Strategy(
@@ -326,7 +346,7 @@ def _one_thread(op: ir.Operation, kept: bool = False) -> Iterator[str]:
     ``kept``: all its results have a use, or will have one."""
     rank = ir.RankedTensorType(op.results[0].type).rank
     if "dimension" in op.attributes:
-        yield one_thread_per_row(rank, ir.IntegerAttr(op.attributes["dimension"]).value)
+        yield one_thread_per_row(rank, _dimension(op))
         return
     stage = op.operands[0].owner
     if not isinstance(stage, ir.Block) and stage.operation.name == "arith.constant":

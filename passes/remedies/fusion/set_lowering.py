@@ -28,6 +28,8 @@ ATTRIBUTE = "compilation_info"
 
 SERIAL_OPS = (FFT, iree_ops.LINALG_EXT_SCAN, iree_ops.LINALG_EXT_SORT, iree_ops.LINALG_EXT_TOPK)
 """Ops of IREE's own that go along one dimension step by step, and take a configuration as structured ops do."""
+ALONG_ROWS = (iree_ops.LINALG_EXT_ARG_COMPARE, *SERIAL_OPS[1:])
+"""Ops of IREE's own along a dimension, each row for itself."""
 
 
 @register_pass
@@ -41,18 +43,18 @@ class SetLowering(OpRemedy):
     reductions, the attribute is lost: put a boundary on the producer first. Numbers change only as far as the
     pipelines add up in another order.
 
-    A chosen op that is no structured op with a body, and no FFT, sort, scan or topk of IREE's, is FIS114; an
+    A chosen op that is no structured op with a body, and no FFT, sort, scan, topk or argmax of IREE's, is FIS114; an
     attribute that does not parse is a usage error.
     """
 
     name: ClassVar[str] = "fissile-set-lowering"
     order: ClassVar[int] = 30
-    cures: ClassVar[tuple[str, ...]] = ("FIS101", "FIS103", "FIS106", "FIS108", "FIS111", "FIS143")
+    cures: ClassVar[tuple[str, ...]] = ("FIS101", "FIS102", "FIS103", "FIS106", "FIS108", "FIS111", "FIS143")
     exactness: ClassVar[Exactness] = Exactness.ORDER
     does: ClassVar[str] = "gives chosen ops a lowering configuration"
     repairs: ClassVar[str] = (
         "16-bit accumulations, without changing their type; a sort, scan or topk of one row and every stage of an FFT "
-        "on Vulkan, which all 64 threads would otherwise execute at once; sums of which threads add only the diagonal "
+        "on Vulkan, which all 64 threads would otherwise execute at once; a scan, argmax or topk of many dimensions on llvm-cpu, whose tiles exceed the stack; sums of which threads add only the diagonal "
         "(FIS143)"
     )
     numbers: ClassVar[str] = "sums may be reordered"
@@ -67,7 +69,9 @@ class SetLowering(OpRemedy):
     info: str = option("", "the configuration, as IREE spells the attribute")
 
     def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
-        return Match("" if structure_of(op) is not None or op.name in SERIAL_OPS else "it has no body")
+        return Match(
+            "" if structure_of(op) is not None or op.name in {*SERIAL_OPS, *ALONG_ROWS} else "it has no body"
+        )
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         if not self.ops or not self.info:
