@@ -26,6 +26,7 @@ NUMBERS = {"ui8": 0, "si8": 1, "si16": 2, "si32": 3, "si64": 4, "f16": 5, "f32":
 """Element type -> PyTorch's number for it (c10/core/ScalarType.h)."""
 FLOATS = {"bf16": 16, "f16": 16, "f32": 32}
 """Element type -> its bits; f64 becomes f32 in IREE's import."""
+INTEGERS = ("i1", "ui8", "si8", "si16", "si32", "si64")
 
 
 @dataclass(frozen=True)

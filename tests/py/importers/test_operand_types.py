@@ -279,6 +279,7 @@ AS_FLOATS = {
     "aten.logit": ("x", 0.01), "aten.copysign.Scalar": ("x", -1.0), "aten.copysign.Tensor": ("x", "y"), "aten.fmod.Scalar": ("x", 1.5),
     "aten.fmod.Tensor": ("x", "y"), "aten.hypot": ("x", "y"), "aten.log10": ("x",), "aten.pow.Tensor_Scalar": ("x", 1.5),
     "aten.pow.Tensor_Tensor": ("x", "y"), "aten.remainder.Tensor": ("x", "y"), "aten.sinc": ("x",), "aten.special_entr": ("x",), "aten.xlogy.Tensor": ("x", "y"),
+    "aten.i0": ("x",), "aten.special_ndtr": ("x",),
 }  # fmt: skip
 """Op -> its operands: x is of integers, y of floats."""
 
@@ -316,6 +317,19 @@ def test_promoted_operands_compute_what_floats_do(tmp_path):
     answers = all_computed(tmp_path, x, x.astype(np.float32), y)
     for name, of_integers, of_floats in zip(AS_FLOATS, answers[::2], answers[1::2], strict=True):
         np.testing.assert_array_equal(of_integers, of_floats, err_msg=name)
+
+
+def test_a_fourier_transform_of_integers_is_that_of_the_floats(tmp_path):
+    given, made, none = "!torch.vtensor<[4,5],si32>", "!torch.vtensor<[4,8],f32>", ", !torch.none" * 3
+    text = (
+        f"func.func @main(%x: {given}) -> {made} {{\n  %none = torch.constant.none\n"
+        f'  %r = torch.operator "torch.aten.fft_irfftn"(%x, %none, %none, %none) : ({given}{none}) -> {made}\n  return %r : {made}\n}}\n'
+    )
+    status, findings = compiled(tmp_path, text)
+    assert status == 0, findings
+    (tmp_path / "entered.mlir").write_text(text)
+    x = np.arange(20, dtype=np.int32).reshape(4, 5) - 7
+    np.testing.assert_allclose(all_computed(tmp_path, x)[0], np.fft.irfftn(x), rtol=1e-5, atol=1e-5)
 
 
 _IN_DIALECT = Session(built.CPU).context

@@ -19,12 +19,14 @@ def _always(_op: ir.Operation) -> bool:
 
 @dataclass(frozen=True)
 class Composite:
-    """``operands``: how many the op has; ``written`` builds its results; ``fits``: whether it can, of tensors that are all floats if ``floats``."""
+    """``operands``: how many the op has; ``written`` builds its results; ``fits``: whether it can, of tensors that are all floats if ``floats``.
+    ``integers``: its operands may be integers, of which PyTorch computes the floats."""
 
     operands: int
     written: Callable[[ir.Operation], list[Tensor]]
     fits: Callable[[ir.Operation], bool] = _always
     floats: bool = True
+    integers: bool = False
 
 
 def elementwise(formula: Callable[..., Tensor], operands: int = 1) -> Composite:
@@ -36,7 +38,7 @@ def elementwise(formula: Callable[..., Tensor], operands: int = 1) -> Composite:
     def fits(op: ir.Operation) -> bool:
         return all(TensorType.of(one) or torch.number_of(one) is not None for one in op.operands)
 
-    return Composite(operands, written, fits)
+    return Composite(operands, written, fits, integers=True)
 
 
 def _operand(value: ir.Value) -> Tensor | float:

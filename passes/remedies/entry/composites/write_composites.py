@@ -54,7 +54,12 @@ class WriteComposites(FrontEndRemedy):
         given = [one for one in types if one is not None]
         if any(one is None for one in types[len(op.operands) :]) or not given:
             return False
-        known = not composite.floats or {one.element for one in given} <= torch.FLOATS.keys()
+        made = {one.element for one in types[len(op.operands) :] if one is not None}
+        allowed = {
+            *torch.FLOATS,
+            *(torch.INTEGERS if composite.integers and made <= torch.FLOATS.keys() else ()),
+        }
+        known = not composite.floats or {one.element for one in given} <= allowed
         return known and composite.fits(op)
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
