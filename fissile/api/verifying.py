@@ -20,8 +20,8 @@ from .python_words import in_python
 from .result import Result
 
 if TYPE_CHECKING:
+    from fissile.pipelines.numerics.cases.options import Options
     from fissile.pipelines.numerics.tolerance import Tolerance
-    from fissile.pipelines.numerics.verify import Options
 
 
 @in_python
@@ -69,9 +69,9 @@ def _options(
     flags: Sequence[str],
     timeout: float,
 ) -> Options:
+    from fissile.pipelines.numerics.cases.options import Options
     from fissile.pipelines.numerics.inputs import Sizes
     from fissile.pipelines.numerics.tolerance import Tolerance as Wanted
-    from fissile.pipelines.numerics.verify import Options
 
     return Options(
         function=name_of(function, "function", "main"),

@@ -60,18 +60,15 @@ def by_remedy(wanted: Iterable[Edit]) -> list[tuple[OpRemedy, list[Edit]]]:
     return [(group[0].by, group) for group in groups]
 
 
-class Collision(Exception):
-    """Two edits of one op, of which the first takes the op away."""
-
-
-def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
+def apply_edits(module: Module, wanted: Iterable[Edit]) -> bool:
     """Applies ``wanted`` to ``module`` in place. All indices are those of the module as it comes in.
 
-    A remedy's order is such that an op that is still to be edited is still there, but for edits that do not go together: Collision.
+    A remedy's order is such that an op that is still to be edited is still there. Where one of two edits of an op takes it away, they do not
+    go together: False, and the module is undefined.
     """
     groups = by_remedy(wanted)
     if not groups:
-        return
+        return True
     for applied in (LowerBoundaries(), *(applied for applied, _edits in groups)):
         load_dialects(module.op.context, applied.dialects)
     known = source_ops(module.op)
@@ -79,9 +76,10 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     with module.op.context, ir.Location.unknown():
         for applied, ops in chosen:
             if not all(map(_is_there, ops)):
-                raise Collision(applied.name)
+                return False
             applied.rewrite(ops)
         LowerBoundaries().run(module.op, lambda finding: None)
+    return True
 
 
 def _is_there(op: ir.Operation) -> bool:

@@ -32,7 +32,7 @@ from ..probe.dispatch_check import CheckedDispatch, DispatchChecker
 from ..probe.probe_pool import ProbePool
 from ..probe.unroll_limit import foresees_nothing, unrolls
 from ..session import Module, PhaseFailed
-from .edits import CUT, FOLD, Collision, Edit, apply_edits, edits, works_alone
+from .edits import CUT, FOLD, Edit, apply_edits, edits, works_alone
 from .repair_case import Case, Diagnosis
 from .reporting import RepairFindings
 from .speed_edits import speed_edits
@@ -155,24 +155,15 @@ class RepairLoop:
             self._passing = wanted, clone, reported
         return found
 
-    @staticmethod
-    def _edited(clone: Module, wanted: Iterable[Edit]) -> bool | None:
-        """None where two of ``wanted`` do not go together."""
-        try:
-            apply_edits(clone, wanted)
-        except Collision:
-            return None
-        return True
-
     def _applied(self, clone: Module, wanted: Iterable[Edit]) -> bool:
-        """Edits ``clone``; False where a remedy throws, which is not tried again then."""
+        """Edits ``clone``; False where two edits do not go together, or a remedy throws, which is not tried again then."""
         done = contained(
             "a remedy",
-            lambda: self._edited(clone, wanted),
-            False,
+            lambda: apply_edits(clone, wanted),
+            None,
             about=", ".join(sorted({e.remedy for e in wanted})),
         )
-        if done is False:
+        if done is None:
             self._broken |= {e.remedy for e in wanted if not works_alone(self._origin, e)}
         return bool(done)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute
-from fissile.dialect.resources import bytes_of, stands_in_resource
+from fissile.dialect.element_bytes import bytes_of, stands_in_resource
 from fissile.passes.iree import ops as iree_ops
 
 if TYPE_CHECKING:

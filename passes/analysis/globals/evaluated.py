@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
-from fissile.dialect.resources import stands_in_resource
+from fissile.dialect.element_bytes import stands_in_resource
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.producers import bytes_of_results

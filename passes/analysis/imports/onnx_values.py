@@ -9,7 +9,7 @@ from typing import Any
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute, text_of
-from fissile.dialect.resources import bytes_of
+from fissile.dialect.element_bytes import bytes_of
 
 OPERATOR, VALUE = "torch.operator", "torch.onnx.value"
 _CONSTANT, _LITERAL = "onnx.Constant", "torch.vtensor.literal"

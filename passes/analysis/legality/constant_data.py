@@ -11,7 +11,7 @@ from math import ceil, prod
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute
-from fissile.dialect.resources import stands_in_resource
+from fissile.dialect.element_bytes import stands_in_resource
 from fissile.passes.analysis.imports.onnx_values import OPERATOR, VALUE
 from fissile.passes.iree import ops as iree_ops
 

@@ -346,7 +346,7 @@ def test_a_name_is_read_in_a_line_of_the_input_alone(tmp_path, monkeypatch):
     for file in (own, other, late):
         file.write_text("%secret = first\n")
     os.mkfifo(tmp_path / "pipe")
-    monkeypatch.setattr(source_lines, "_inputs", set())
+    monkeypatch.setattr(source_lines, "_inputs", {})
     monkeypatch.setattr(
         source_lines.linecache, "getline", lambda file, line: opened.append((file, line)) or "%a = x"
     )

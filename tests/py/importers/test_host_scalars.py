@@ -41,6 +41,7 @@ def run(tmp_path, text, *calls):
         ("FIS153", "repaired"),
         ("FIS193", "repaired"),
         ("FIS214", "repaired"),
+        ("FIS227", "repaired"),
         ("FIS148", "repaired"),
         ("FIS104", "repaired"),
         ("FIS108", "repaired"),

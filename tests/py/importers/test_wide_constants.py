@@ -8,7 +8,7 @@ from built import CPU
 from entered_programs import compiled, computed, written
 from iree.compiler import ir
 
-from fissile.dialect.resources import resource_bytes
+from fissile.dialect.element_bytes import resource_bytes
 from fissile.pipelines.numerics.build import compile_stock
 
 RNG = np.random.default_rng(11)

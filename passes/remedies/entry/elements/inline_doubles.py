@@ -11,7 +11,7 @@ import numpy as np
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute
-from fissile.dialect.resources import resource_bytes, stands_in_resource
+from fissile.dialect.element_bytes import resource_bytes, stands_in_resource
 from fissile.passes.definition import register_pass
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.flags import IN_F64

@@ -9,7 +9,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute
-from fissile.dialect.resources import bytes_of
+from fissile.dialect.element_bytes import bytes_of
 from fissile.passes.analysis.imports.onnx_values import VALUE
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
