@@ -314,8 +314,8 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy((), "a sum in f16 or bf16", "accumulate in f32", every("fissile-widen-accumulators")),
     Strategy(
         (),
-        "sorts, scans, FFTs whose threads race, tiles of rows",
-        "configure one thread, then also boundaries; few rows",
+        "sorts, scans, FFTs that race; rows on a CPU",
+        "configure one thread, with boundaries; few rows",
         _one_thread_each,
     ),
     Strategy(
