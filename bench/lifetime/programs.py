@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from .helpers import HELPERS
+from .callees import HELPERS
 
 KIND = "memref<8xf32>"
 VIEW = "memref<4xf32, strided<[1], offset: 2>>"

@@ -14,7 +14,7 @@ from fissile.passes.analysis.scalars.edges import edges_in
 from fissile.passes.definition import option, register_pass
 
 from ..remedy import FITS, Exactness, Match, OpRemedy
-from .logarithms import log_above_one, number
+from .function_parts import in_f32, log_above_one, number
 
 if TYPE_CHECKING:
     from fissile.passes.analysis.dispatch.dispatches import Dispatch
@@ -59,15 +59,8 @@ class GuardEdges(OpRemedy):
         for op in ops:
             for function in edges_in(op, self.spirv):
                 with ir.InsertionPoint(function), function.location:
-                    function.results[0].replace_all_uses_with(_computed(function))
+                    function.results[0].replace_all_uses_with(in_f32(function, _FORMS[function.name]))
                 function.erase()
-
-
-def _computed(op: ir.Operation) -> ir.Value:
-    f32, given = ir.F32Type.get(), op.results[0].type
-    x = op.operands[0] if given == f32 else arith.extf(f32, op.operands[0])
-    result = _FORMS[op.name](x)
-    return result if given == f32 else arith.truncf(given, result)
 
 
 def _root(x: ir.Value) -> ir.Value:

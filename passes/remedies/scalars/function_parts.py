@@ -1,6 +1,8 @@
-"""Logarithms of numbers near 1, with all their digits."""
+"""What rewritten scalar functions share: f32 constants, half precision computed in f32, and logarithms of numbers near 1 with all digits."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, math
@@ -27,3 +29,11 @@ def log_above_one(v: ir.Value) -> ir.Value:
 def number(value: float) -> ir.Value:
     """An f32 constant."""
     return arith.constant(ir.F32Type.get(), value)
+
+
+def in_f32(function: ir.Operation, form: Callable[[ir.Value], ir.Value]) -> ir.Value:
+    """``form`` of the operand of ``function``, computed in f32 and rounded once to its type."""
+    f32, given = ir.F32Type.get(), function.results[0].type
+    x = function.operands[0] if given == f32 else arith.extf(f32, function.operands[0])
+    result = form(x)
+    return result if given == f32 else arith.truncf(given, result)
