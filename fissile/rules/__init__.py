@@ -7,6 +7,7 @@ FIS4xx legality, FIS5xx order of passes, FIS9xx fissile itself.
 from . import (
     agreement,
     audit,
+    donation,
     fusion,
     host,
     imports,
@@ -25,6 +26,7 @@ __all__ = [
     "Rule",
     "agreement",
     "audit",
+    "donation",
     "fusion",
     "host",
     "in_place",

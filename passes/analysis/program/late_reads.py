@@ -25,6 +25,8 @@ from ..host.in_place import same_buffer, updated_in_place
 from ..host.moved_slices import copied_inside
 from ..host.on_host import HOST_REGIONS, ops_on_host
 from ..host.stale_tensors import stale_tensors
+from ..order.dependences import awaited_by
+from ..order.donated_storage import DonatedStorage
 from ..storage.memory_rules import bytes_of_element
 from .private_calls import function_of
 from .remade_tensors import Remade, wrongly_remade
@@ -59,16 +61,23 @@ class Read:
 
 def reads_before_updates(module: ir.Operation) -> list[Read]:
     """Of ``module``, at phase flow: each op that reads a tensor beside an op that updates it in place. One behind that op reads the old
-    elements, too: IREE has to copy the tensor for it. What a loop or a branch passes on is `stale_reads`."""
+    elements, too: IREE has to copy the tensor for it. A dispatch whose results the update needs comes first in any schedule. What a loop or a branch passes on is `stale_reads`."""
     ops = ops_on_host(module)
     position = {hash(op): i for i, op in enumerate(ops)}
     found = []
     for op in ops:
         for target in dict.fromkeys(updated_in_place(op)):
             users = [use.owner.operation for v in same_buffer(_source(target)) for use in v.uses]
-            for reader in {hash(user): user for user in users}.values():
-                if reader == op or reader.block != op.block or reader.name in (*_NO_READS, *HOST_REGIONS):
-                    continue
+            readers = {
+                hash(user): user
+                for user in users
+                if user != op and user.block == op.block and user.name not in (*_NO_READS, *HOST_REGIONS)
+            }
+            first = min((position[key] for key in readers), default=0)
+            before = awaited_by([op], position, first)
+            for key, reader in readers.items():
+                if key in before and reader.name == iree_ops.FLOW_DISPATCH and not updated_in_place(reader):
+                    continue  # the update needs what the reader computes
                 if position[hash(reader)] < position[hash(op)] or not updated_in_place(reader):
                     found.append(_read(reader, op, target, position))
     return found
@@ -225,12 +234,13 @@ def _bytes_of(type_: ir.Type) -> int | None:
 class Schedule:
     """What IREE makes of reads and updates: those reads that do not come before the update (``late``), and the parts of buffers that are
     copied to ``overlapping`` parts, and those tensors that it makes anew, but not as often as needed, or not what is needed (``remade``).
-    ``stale``: reads of tensors that are the buffer of one that is updated in place."""
+    ``stale``: reads of tensors that are the buffer of one that is updated in place. ``donated``: results in the buffers of arguments."""
 
     late: tuple[Read, ...] = ()
     overlapping: tuple[Overlap, ...] = ()
     remade: tuple[Remade, ...] = ()
     stale: tuple[StaleRead, ...] = ()
+    donated: tuple[DonatedStorage, ...] = ()
 
 
 def schedule_of(

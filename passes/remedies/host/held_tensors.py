@@ -29,11 +29,15 @@ def _copy(value: ir.Value, sizes: list[ir.Value], by_dispatch: bool) -> ir.Value
     zero = _zero(element) if is_left_out else None
     if zero is None:
         return ir.Operation.create(iree_ops.FLOW_TENSOR_CLONE, [value.type], [value, *sizes]).results[0]
+    hidden = unknown_true()
+    return elementwise(value, element, lambda one: arith.select(hidden, one, arith.constant(element, zero)))
+
+
+def unknown_true() -> ir.Value:
+    """True, by a value that no pass knows: nothing folds a choice by it."""
     flag = ir.IntegerType.get_signless(1)
     yes = arith.constant(flag, ir.IntegerAttr.get(flag, 1))
-    # Nothing folds a choice by a value that nothing knows.
-    hidden = ir.Operation.create(iree_ops.UTIL_OPTIMIZATION_BARRIER, [flag], [yes]).results[0]
-    return elementwise(value, element, lambda one: arith.select(hidden, one, arith.constant(element, zero)))
+    return ir.Operation.create(iree_ops.UTIL_OPTIMIZATION_BARRIER, [flag], [yes]).results[0]
 
 
 def _zero(element: ir.Type) -> ir.Attribute | None:

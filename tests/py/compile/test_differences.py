@@ -141,6 +141,7 @@ DIFFERENCES = {
     "FIS177": Difference(RULES["FIS177"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS181": Difference(TABLE, "llvm-cpu", "--repair=off"),
     "FIS182": Difference(RULES["FIS182"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS229": Difference(RULES["FIS229"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS183": Difference(RULES["FIS183"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS184": Difference(RULES["FIS184"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS175": Difference(RULES["FIS175"].shown.program, "vulkan", "--repair=off"),

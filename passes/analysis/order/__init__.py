@@ -1,0 +1,1 @@
+"""Which ops wait for others, and which results are written over what is still read."""

@@ -1,0 +1,1 @@
+"""Remedies for results that are written over what is still read."""
