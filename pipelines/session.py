@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from iree.compiler import ir
 
+from fissile.dialect.source_text import BYTECODE, without_elements
 from fissile.dialect import register
 from fissile.dialect.places import names_of_places
 from fissile.errors import FissileError, UsageError, closest
@@ -41,8 +42,6 @@ from .process.atomic_write import write_atomically
 from .process.scratch import without_scratch
 
 Answer = TypeVar("Answer")
-BYTECODE = b"ML\xefR"
-"""MLIR bytecode begins with it."""
 _MOST_BYTES = 64 << 20
 """Of a program that is read once more for the names in its locations."""
 PHASE_STEP = "phase "
@@ -244,11 +243,13 @@ class Session:
         name: str = "",
         allow_pipelines: bool = False,
         runs_constants: bool = True,
+        text: bytes | None = None,
     ) -> Module:
-        """`parse` for a program that may come from anywhere. Raises PassFailed (FIS005, FIS006) where it brings code along."""
+        """`parse` for a program that may come from anywhere. Raises PassFailed (FIS005, FIS006) where it brings code along. ``text``: its own,
+        without elements, where it is known."""
         module = self.parse(source, name)
         if not allow_pipelines:
-            refuse_brought_code(module.op, Path(source).read_bytes(), runs_constants)
+            refuse_brought_code(module.op, text or without_elements(Path(source).read_bytes()), runs_constants)
         return module
 
     def parse_text(self, text: str, name: str = "module.mlir") -> Module:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.source_text import BYTECODE
 from fissile.dialect.attributes import attribute
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
@@ -33,7 +34,7 @@ _OBJECT = iree_ops.HAL_EXECUTABLE_OBJECT
 """IREE (3.13) reads the file at `path`, or takes `data`, and links it into the executable: HALAttrs.cpp."""
 _PATH = re.compile(r'path = "((?:[^"\\]|\\.)*)"')
 _BYTES = (b"llvm.", b"ptr.", b"executable.object<")
-_BYTECODE, _BYTES_OF_BYTECODE = b"ML\xefR", (b"llvm", b"ptr", b"executable.object<")
+_BYTES_OF_BYTECODE = (b"llvm", b"ptr", b"executable.object<")
 """What the text, and bytecode, of a program with native code hold, unless a letter is escaped by a backslash."""
 
 
@@ -48,7 +49,7 @@ class NativeCode:
 
 def may_hold_native_code(source: bytes) -> bool:
     """Whether the text or bytecode ``source`` can hold any: a search of bytes."""
-    words = _BYTES_OF_BYTECODE if source.startswith(_BYTECODE) else _BYTES
+    words = _BYTES_OF_BYTECODE if source.startswith(BYTECODE) else _BYTES
     return b"\\" in source or any(word in source for word in words)
 
 

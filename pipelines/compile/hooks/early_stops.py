@@ -8,6 +8,7 @@ from functools import partial
 
 from iree.compiler import ir
 
+from fissile.dialect.source_text import BYTECODE
 from fissile.finding import Finding
 from fissile.passes.analysis.legality.constant_data import Lacking, lacking_data
 from fissile.passes.analysis.program.call_cycles import call_cycles
@@ -19,7 +20,7 @@ from fissile.passes.iree.flags import ELIDED_AS_ZERO, is_on
 from fissile.passes.iree.phases import CALLS_FOLLOWED_AT
 
 from ...phase_pipeline import PhaseHook
-from ...session import BYTECODE, Module, phase_index
+from ...session import Module, phase_index
 from .guard import GUARDED_AT
 
 FOLDED = "builtin.module(canonicalize,cse,symbol-dce)"

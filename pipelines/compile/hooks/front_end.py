@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
+from fissile.dialect.source_text import BYTECODE
 from fissile.finding import Finding
 from fissile.passes.containment import contained
 from fissile.passes.iree.flags import keeps_doubles
@@ -18,7 +19,7 @@ from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, INPUT_CONVERTED_AT
 
 from ...probe.diagnostics import quoted
 from ...repair.failures import Failure, StraightEnded
-from ...session import BYTECODE, Module, PhaseFailed, phase_index
+from ...session import Module, PhaseFailed, phase_index
 
 if TYPE_CHECKING:
     from ..compile_run import CompileRun
