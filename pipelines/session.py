@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 
 from iree.compiler import ir
 
-from fissile.dialect.source_text import BYTECODE, without_elements
 from fissile.dialect import register
 from fissile.dialect.places import names_of_places
+from fissile.dialect.source_text import BYTECODE, without_elements
 from fissile.errors import FissileError, UsageError, closest
 from fissile.finding import Finding, Place
 from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
@@ -249,7 +249,9 @@ class Session:
         without elements, where it is known."""
         module = self.parse(source, name)
         if not allow_pipelines:
-            refuse_brought_code(module.op, text or without_elements(Path(source).read_bytes()), runs_constants)
+            refuse_brought_code(
+                module.op, text or without_elements(Path(source).read_bytes()), runs_constants
+            )
         return module
 
     def parse_text(self, text: str, name: str = "module.mlir") -> Module:

@@ -9,7 +9,7 @@ from .shown import Shown
 define(
     "FIS229",
     "donated-argument",
-    "the numbers will be wrong: a result is written to the buffer of an argument that is still read",
+    "the numbers may be wrong: a result is written to the buffer of an argument that is still read",
     "A result has the buffer of an argument as its storage: `tf.aliasing_output`, as JAX writes it for `jit(..., donate_argnums=...)`, or "
     "`iree.abi.output`. Another op reads the argument, and nothing makes it come first; or the op itself reads more of the argument than the "
     "element that it writes (a matrix product). Training steps with momentum or Adam are such programs: the new state is written to the old "
@@ -17,7 +17,7 @@ define(
     "IREE 3.13 imports the buffer twice, for the argument and for the result, takes both for one tensor, and has the op write straight into it "
     "(EmplaceAllocations). Its own description of hal.tensor.alias is that of a copy.",
     "fissile has everything read a copy of the argument, which the result is made to depend on (`fissile-copy-donated`). A result that overwrites its argument element by element, with all other reads before it, is left in place.",
-    effect=Effect.WRONG,
+    effect=Effect.UNPROVED,
     shown=Shown(
         COMPILE,
         """\

@@ -87,8 +87,8 @@ def _reaches(load: ir.Operation, store: ir.Operation) -> bool:
         value = pending.pop()
         for use in value.uses:
             user = use.owner.operation
-            if user == store:
-                arrived = True
+            if user.name == _STORE:
+                arrived = arrived or user == store
                 continue
             if value == load.results[0]:
                 readers.add(hash(user))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
-from fissile.dialect.source_text import BYTECODE
 from fissile.dialect.attributes import attribute
+from fissile.dialect.source_text import BYTECODE
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 

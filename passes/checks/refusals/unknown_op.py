@@ -8,6 +8,11 @@ from fissile.errors import closest
 from fissile.finding import Finding, Help, Place
 from fissile.passes.iree.messages import UNKNOWN_OP
 
+_EXPORTED_WITHOUT = {
+    "sdy": "export it without shardings of Shardy: jax.config.update('jax_use_shardy_partitioner', False), or without in_shardings and meshes"
+}
+"""By dialect: how its exporter leaves it out."""
+
 
 def check_unknown_op(message: str, places: tuple[Place, ...]) -> Finding | None:
     """FIS406, or FIS402 for an op of fissile's, for the parser's ``message``; None where that is about something else."""
@@ -32,7 +37,10 @@ def check_unknown_op(message: str, places: tuple[Place, ...]) -> Finding | None:
         ),
         helps=(
             Help(
-                "replace it in the model with ops that IREE has, or lower it before you compile the program"
+                _EXPORTED_WITHOUT.get(
+                    dialect or "",
+                    "replace it in the model with ops that IREE has, or lower it before you compile the program",
+                )
             ),
             *([] if found["generic"] else [in_one_run]),
         ),

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from fissile.dialect.source_text import without_elements
 from fissile.dialect import load_dialects
+from fissile.dialect.source_text import without_elements
 from fissile.finding import Finding, Severity
 from fissile.passes.catalogue import find_pass
 from fissile.passes.containment import contained, contained_change

@@ -85,6 +85,12 @@ IN_PLACE = {
         (W, X),
         (W - X @ (X @ W),),
     ),
+    "two results of one op": (
+        f"func.func @main(%w: {T} {{tf.aliasing_output = 0 : i32}}, %m: {T} {{tf.aliasing_output = 1 : i32}}, %g: {T}) -> ({T}, {T}) {{\n"
+        f"  %a = arith.addf %m, %g : {T}\n  %s = arith.subf %w, %a : {T}\n  return %s, %a : {T}, {T}\n}}",
+        (W, W * 2, W * 3),
+        (W * -4, W * 5),
+    ),
     "never read": (
         f"func.func @main(%w: {T} {{iree.abi.output = 0 : index}}, %x: {T}) -> {T} {{\n"
         f"  %s = arith.addf %x, %x : {T}\n  return %s : {T}\n}}",

@@ -13,8 +13,17 @@ DIGITS = b"0123456789ABCDEF" * 8
 
 
 def test_the_elements_of_constants_are_left_out():
-    text = b'%a = arith.constant dense<"0x' + DIGITS + b'"> : tensor<16xi32>\n{-# dialect_resources: {"0x' + DIGITS + b'"} #-}'
-    assert without_elements(text) == b'%a = arith.constant dense<"0x"> : tensor<16xi32>\n{-# dialect_resources: {"0x"} #-}'
+    text = (
+        b'%a = arith.constant dense<"0x'
+        + DIGITS
+        + b'"> : tensor<16xi32>\n{-# dialect_resources: {"0x'
+        + DIGITS
+        + b'"} #-}'
+    )
+    assert (
+        without_elements(text)
+        == b'%a = arith.constant dense<"0x"> : tensor<16xi32>\n{-# dialect_resources: {"0x"} #-}'
+    )
 
 
 @pytest.mark.parametrize("text", [b"", b'"0x', b'"0x12"', b"func.func @f() { return }", b'"0x' + DIGITS])
@@ -26,7 +35,14 @@ def test_bytecode_stays():
     assert without_elements(BYTECODE + b'"0x' + DIGITS + b'"') == BYTECODE + b'"0x' + DIGITS + b'"'
 
 
-WORDS = (b"llvm.inline_asm", b"ptr.load", b"executable.object<", b"preprocessing_pipeline", b"pass_pipeline", b"apply_registered_pass")
+WORDS = (
+    b"llvm.inline_asm",
+    b"ptr.load",
+    b"executable.object<",
+    b"preprocessing_pipeline",
+    b"pass_pipeline",
+    b"apply_registered_pass",
+)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)

@@ -43,6 +43,13 @@ def test_an_op_of_fissiles_without_quotes_is_no_unknown_op(op, near):
     assert f'"{op}"(…)' in finding.helps[0].title
 
 
+def test_an_op_of_shardy_is_left_out_by_its_exporter():
+    shardy = check_unknown_op("Dialect `sdy' not found for custom op 'sdy.mesh' ", (AT,))
+    other = check_unknown_op("Dialect `acme' not found for custom op 'acme.mesh' ", (AT,))
+    assert shardy is not None and "jax_use_shardy_partitioner" in shardy.helps[0].title
+    assert other is not None and "jax" not in other.helps[0].title
+
+
 def test_another_message_of_the_parser_is_about_no_op():
     assert check_unknown_op("expected ')' in argument list", (AT,)) is None
 
