@@ -100,7 +100,10 @@ class Scatter:
 
     @property
     def is_lowered(self) -> bool:
-        """Whether IREE lowers it: windows that have all elements of each dimension that no index addresses by one, or one window that it sets."""
+        """Whether IREE lowers it: windows that have all elements of each dimension that no index addresses by one, or one window that it sets.
+
+        Several dimensions that are addressed or batched have to be the first ones.
+        """
         one_window = not self.windows
         if self.count > 1:
             return False
@@ -111,8 +114,10 @@ class Scatter:
             for dim, (size, length) in enumerate(zip(self.window, self.shape, strict=True))
             if dim not in (*self.form.inserted, *self.form.batch)
         )
-        addressed = set(self.form.addressed) <= {*self.form.inserted, *self.form.batch}
-        return whole and addressed
+        left_out = {*self.form.inserted, *self.form.batch}
+        placed = {*self.form.addressed, *self.form.batch}
+        in_front = len(placed) == 1 or placed == set(range(len(placed)))
+        return whole and placed <= left_out and bool(placed) and in_front
 
     @property
     def may_reach_outside(self) -> bool:

@@ -202,3 +202,48 @@ def test_two_scatters_with_the_same_indices_are_both_kept_inside(tmp_path, runti
     added = np.eye(8, dtype=np.float32)[1] * 3
     for made, given in zip(run(output, [a, b, at, u], runtime), (a, b), strict=True):
         np.testing.assert_array_equal(made, given + added)
+
+
+BATCH = "input_batching_dims = [0], scatter_indices_batching_dims = [0]"
+AFTER = "update_window_dims = [1], inserted_window_dims = [0], input_batching_dims = [2], scatter_indices_batching_dims = [0]"
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+def test_windows_in_front_of_what_is_addressed(tmp_path, runtime):
+    """Per-example gradients of a cross-entropy: a window of one element between the batch and the classes."""
+    dims = f"update_window_dims = [1], inserted_window_dims = [2], {BATCH}, scatter_dims_to_operand_dims = [2], index_vector_dim = 2"
+    a, at, u = numbers(6, 1, 4), np.int32([0, 3, 1, 1, 4, -1]).reshape(6, 1, 1), numbers(6, 1, 1)
+    wanted = a.copy()
+    for row in range(4):
+        wanted[row, 0, at[row, 0, 0]] += u[row, 0, 0]
+    output = built(tmp_path, scatter("6x1x4", "6x1x1", "6x1x1", dims, "add"), runtime, "FIS421", "FIS209")
+    np.testing.assert_array_equal(run(output, [a, at, u], runtime)[0], wanted)
+    assert compile_stock(tmp_path / "in.mlir", tmp_path / "stock.vmfb", FLAGS[runtime]) is not None
+
+
+def test_a_batch_behind_the_window(tmp_path):
+    dims = f"{AFTER}, scatter_dims_to_operand_dims = [0], index_vector_dim = 1"
+    a, at, u = numbers(6, 3, 4), np.int32([[5], [0], [2], [2]]), numbers(4, 3)
+    wanted = a.copy()
+    for column in range(4):
+        wanted[at[column, 0], :, column] += u[column]
+    text = scatter("6x3x4", "4x1", "4x3", dims, "add")
+    output = built(tmp_path, text, "local-task", "FIS421", "FIS209")
+    np.testing.assert_array_equal(run(output, [a, at, u], "local-task")[0], wanted)
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+@pytest.mark.parametrize("count", (None, 2))
+def test_an_index_of_no_numbers(tmp_path, runtime, count):
+    """Each window is the whole operand."""
+    windows = [] if count is None else [count]
+    first = len(windows)
+    dims = f"update_window_dims = [{first}, {first + 1}]" + (", index_vector_dim = 1" if windows else "")
+    indices, updates = ("x".join(map(str, (*windows, *rest))) for rest in ((0,), (3, 4)))
+    text = scatter("3x4", indices, updates, dims, "add")
+    head, _, body = text.partition(f", %i: tensor<{indices}xi32>")
+    constant = f"\n  %i = stablehlo.constant dense<> : tensor<{indices}xi32>\n  %r ="
+    a, u = numbers(3, 4), numbers(*windows, 3, 4)
+    output = built(tmp_path, head + body.replace("\n  %r =", constant), runtime, "FIS421")
+    made = run(output, [a, u], runtime)[0]
+    np.testing.assert_array_equal(made, a + (u.sum(axis=0) if windows else u))

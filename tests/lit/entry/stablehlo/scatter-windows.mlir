@@ -58,3 +58,21 @@ func.func @lowered(%a: tensor<4x6xf32>, %i: tensor<3x1xi32>, %u: tensor<3x6xf32>
   }) {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1]>} : (tensor<4x6xf32>, tensor<2xi32>, tensor<2x3xf32>) -> tensor<4x6xf32>
   return %s : tensor<4x6xf32>
 }
+
+// A window in front of what is addressed, beside a batch; only one number: IREE lowers it.
+// CHECK-LABEL: func.func @in_front
+// CHECK:         (tensor<7x1x4xf32>, tensor<6x3xi64>, tensor<6xf32>) -> tensor<7x1x4xf32>
+// CHECK:         (tensor<6x1x4xf32>, tensor<2x1xi32>, tensor<2x6x1xf32>) -> tensor<6x1x4xf32>
+func.func @in_front(%a: tensor<6x1x4xf32>, %i: tensor<6x1x1xi32>, %u: tensor<6x1x1xf32>, %j: tensor<2x1xi32>, %v: tensor<2x6x1xf32>) -> tensor<6x1x4xf32> {
+  %r = "stablehlo.scatter"(%a, %i, %u) ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %z = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %z : tensor<f32>
+  }) {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [2], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [2], index_vector_dim = 2>} : (tensor<6x1x4xf32>, tensor<6x1x1xi32>, tensor<6x1x1xf32>) -> tensor<6x1x4xf32>
+  %s = "stablehlo.scatter"(%r, %j, %v) ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %z = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %z : tensor<f32>
+  }) {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2], inserted_window_dims = [2], scatter_dims_to_operand_dims = [2], index_vector_dim = 1>} : (tensor<6x1x4xf32>, tensor<2x1xi32>, tensor<2x6x1xf32>) -> tensor<6x1x4xf32>
+  return %s : tensor<6x1x4xf32>
+}
