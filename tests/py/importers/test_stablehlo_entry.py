@@ -204,6 +204,13 @@ def test_a_cumulative_unsigned_reduction(tmp_path, runtime, op, wanted, start):
     same(made, wanted.accumulate(given, axis=1, dtype=np.uint8))
 
 
+def test_a_cumulative_unsigned_reduction_from_the_end(tmp_path):
+    given, begin = large("ui32", (3, 6)), np.array(2**32 - 1, np.uint32)
+    text = CUMULATIVE.replace("TYPE", "ui32").replace("OP", "minimum").replace("[5, 0]", "[0, 5]")
+    [made] = entered(tmp_path, text, "fissile-use-signless-ops", "local-task", [given, begin])
+    same(made, np.minimum.accumulate(given[:, ::-1], axis=1)[:, ::-1])
+
+
 def test_check_suggests_signless_ops(tmp_path):
     advised(tmp_path, CUMULATIVE.replace("TYPE", "ui8").replace("OP", "maximum"), "fissile-use-signless-ops")
 

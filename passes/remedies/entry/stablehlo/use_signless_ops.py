@@ -65,13 +65,14 @@ class UseSignlessOps(FrontEndRemedy):
 
 
 def _is_cumulative(op: ir.Operation) -> bool:
-    """Whether each result is reduced from all elements up to it, of which IREE makes a scan; it takes other windows as they are."""
+    """Whether each result is reduced from all elements up to it, or from it on, of which IREE makes a scan; it takes other windows as they are."""
     shape, window = shape_of(op.operands[0]), list(ir.DenseI64ArrayAttr(op.attributes["window_dimensions"]))
     along = [dim for dim, size in enumerate(window) if size > 1]
     if len(along) != 1 or window[along[0]] != shape[along[0]] or "padding" not in op.attributes:
         return False
     edges = ir.DenseIntElementsAttr(op.attributes["padding"])
-    return list(shape) == list(shape_of(op.results[0])) and edges[2 * along[0]] == window[along[0]] - 1
+    before, after = edges[2 * along[0]], edges[2 * along[0] + 1]
+    return list(shape) == list(shape_of(op.results[0])) and window[along[0]] - 1 in (before, after)
 
 
 def _move(block: ir.Block, region: ir.Region) -> None:
