@@ -85,6 +85,17 @@ def constant_integers(value: ir.Value) -> list[int] | None:
     return [int(found[n]) for n in range(len(found))]
 
 
+def known_integers(value: ir.Value) -> list[int] | None:
+    """The same of one that is put together of constants."""
+    if (owner := owner_of(value, CONCATENATE)) is not None:
+        parts = [known_integers(one) for one in owner.operands]
+        return [number for part in parts for number in part or ()] if None not in parts else None
+    for name in (RESHAPE, CONVERT):
+        if (owner := owner_of(value, name)) is not None:
+            return known_integers(owner.operands[0])
+    return constant_integers(value)
+
+
 def splat_integer(value: ir.Value) -> int | None:
     """The number that each element of a constant tensor of integers is; None for another value."""
     while (owner := owner_of(value, BROADCAST)) is not None:

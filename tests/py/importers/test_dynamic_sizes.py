@@ -175,3 +175,25 @@ def test_elements_of_any_type(tmp_path, type_):
     source.write_text(REPEATED.replace("TYPE", type_))
     report = fissile.compile(source, output, list(FLAGS["local-task"]), check=False)
     assert report.exit_code == 0 and output.exists(), report.findings
+
+
+def test_a_pad_to_a_known_size(tmp_path):
+    """JAX puts the amounts together of constants, those between the elements as well."""
+    text = """
+func.func @main(%x: tensor<?x2xf32>, %v: tensor<f32>) -> tensor<8x2xf32> {
+  %none = stablehlo.constant dense<0> : tensor<1xi32>
+  %eight = stablehlo.constant dense<8> : tensor<i32>
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x2xf32>) -> tensor<i32>
+  %d = stablehlo.subtract %eight, %n : tensor<i32>
+  %rest = stablehlo.reshape %d : (tensor<i32>) -> tensor<1xi32>
+  %low = stablehlo.concatenate %none, %none, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %high = stablehlo.concatenate %rest, %none, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %between = stablehlo.concatenate %none, %none, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %r = stablehlo.dynamic_pad %x, %v, %low, %high, %between : (tensor<?x2xf32>, tensor<f32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<8x2xf32>
+  return %r : tensor<8x2xf32>
+}
+"""
+    x = np.arange(10, dtype=np.float32).reshape(5, 2)
+    inputs = [x, np.array(7, np.float32)]
+    [made] = entered(tmp_path, text, "fissile-lower-dynamic-shapes", "local-task", inputs)
+    np.testing.assert_array_equal(made, np.pad(x, [(0, 3), (0, 0)], constant_values=7))

@@ -111,6 +111,8 @@ def _convolved(x, w, groups, steps, holes, borders):
         (12, 2, 12, "nhwc", "i8", "6"),
         (16, 1, 16, "nhwc", "ui8", "?"),
         (2, 2, 2, "nchw", "i8", "6"),
+        (1, 3, 4, "nhwc", "f32", "?"),
+        (2, 3, 4, "nchw", "f32", "?"),
     ],
 )
 def test_convolutions_of_groups(tmp_path, groups, inside, out, layout, element, size):

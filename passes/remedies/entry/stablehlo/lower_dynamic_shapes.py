@@ -15,6 +15,7 @@ from fissile.passes.analysis.imports.stablehlo_ops import (
     constant_integers,
     element_of,
     has_static_shape,
+    known_integers,
     shape_of,
 )
 from fissile.passes.definition import register_pass
@@ -55,7 +56,7 @@ class LowerDynamicShapes(FrontEndRemedy):
         if op.name == PAD:
             low, high, inside = (list(ir.DenseI64ArrayAttr(op.attributes[name])) for name in _AMOUNTS)
             return not has_static_shape(op.operands[0].type) and min((*low, *high)) < 0 and not any(inside)
-        between = constant_integers(op.operands[4])
+        between = known_integers(op.operands[4])
         amounts = [constant_integers(op.operands[n]) for n in (2, 3)]
         return between is not None and not any(between) and None in amounts
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from iree.compiler import ir
 
+from fissile.passes.analysis.imports.dot_forms import DotForm
 from fissile.passes.analysis.imports.stablehlo_ops import (
     ADD,
     COMPLEX,
@@ -27,6 +28,7 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from ..front_end import FrontEndRemedy
+from ..products.multiply_unsized import multiplied
 from .values import transposed
 
 LONGEST = 1024
@@ -37,19 +39,20 @@ _FLOATS = {"f32": np.float32, "f64": np.float64}
 @register_pass
 @dataclass(frozen=True)
 class TransformByTables(FrontEndRemedy):
-    """Writes a `stablehlo.fft` over several dimensions, or of a length that is no power of two, as products with tables of cosines and sines.
+    """Writes a `stablehlo.fft` over several dimensions, of a length that is no power of two, or over a batch of unknown size, as products
+    with tables of cosines and sines.
 
-    IREE 3.13 lowers a transform of one dimension whose length is a power of two. All four types (FFT, IFFT, RFFT, IRFFT), one dimension
+    IREE 3.13 lowers a transform of one dimension whose length is a power of two, where all sizes are known. All four types (FFT, IFFT, RFFT, IRFFT), one dimension
     after the other, of up to 1024 elements each: N products for each element, in the place of log N.
     """
 
     name: ClassVar[str] = "fissile-transform-by-tables"
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
     candidates: ClassVar[tuple[str, ...]] = (FFT,)
-    dialects: ClassVar[tuple[str, ...]] = ("stablehlo",)
+    dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "tensor", "arith", "linalg")
     does: ClassVar[str] = (
-        "replaces a `stablehlo.fft` over several dimensions, or of a length that is no power of two, by products with tables (in "
-        "the input)"
+        "replaces a `stablehlo.fft` over several dimensions, of a length that is no power of two, or over a batch of unknown size, by "
+        "products with tables (in the input)"
     )
     repairs: ClassVar[str] = "these transforms, which IREE rejects (FIS421)"
     numbers: ClassVar[str] = "rounded at other places"
@@ -58,11 +61,13 @@ class TransformByTables(FrontEndRemedy):
 
     def fits(self, op: ir.Operation) -> bool:
         lengths = _lengths(op)
-        lowered = len(lengths) == 1 and lengths[0] & (lengths[0] - 1) == 0
+        known = all(has_static_shape(value.type) for value in (op.operands[0], op.results[0]))
+        lowered = known and len(lengths) == 1 and lengths[0] & (lengths[0] - 1) == 0
+        transformed = shape_of(op.operands[0])[-len(lengths) :]
         return (
             not lowered
             and all(0 < n <= LONGEST for n in lengths)
-            and all(has_static_shape(value.type) for value in (op.operands[0], op.results[0]))
+            and ir.ShapedType.get_dynamic_size() not in transformed
             and str(_part_of(element_of(op.operands[0]))) in _FLOATS
         )
 
@@ -134,15 +139,22 @@ def _product(value: ir.Value, dim: int, table: ir.Value) -> ir.Value:
     """The sums over ``dim`` of ``value`` and the rows of ``table``, in the place of that dimension."""
     rest = [n for i, n in enumerate(shape_of(value)) if i != dim]
     type_ = ir.RankedTensorType.get([*rest, shape_of(table)[1]], element_of(value))
+    if not has_static_shape(value.type):
+        form = DotForm((len(rest) + 1, 2), ((), ()), ((dim,), (0,)))
+        return _last_moved_to(multiplied(value, table, form, type_), dim)
     numbers = ir.Attribute.parse(
         f"#stablehlo.dot<lhs_contracting_dimensions = [{dim}], rhs_contracting_dimensions = [0]>"
     )
     product = ir.Operation.create(
         DOT_GENERAL, results=[type_], operands=[value, table], attributes={"dot_dimension_numbers": numbers}
     ).result
-    last = len(rest)
+    return _last_moved_to(product, dim)
+
+
+def _last_moved_to(value: ir.Value, dim: int) -> ir.Value:
+    last = len(shape_of(value)) - 1
     order = [*range(dim), last, *range(dim, last)]
-    return product if dim == last else transposed(product, order)
+    return value if dim == last else transposed(value, order)
 
 
 def _constant(table: np.ndarray, like: ir.Value) -> ir.Value:

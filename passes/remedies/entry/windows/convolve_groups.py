@@ -1,4 +1,5 @@
-"""Convolutions of groups of channels over a batch or an image of unknown size: one for each group, or one `linalg.generic` for all."""
+"""Convolutions over an image of unknown size, and of groups of channels over a batch of unknown size: one for each group, or one
+`linalg.generic` for all."""
 
 from __future__ import annotations
 
@@ -31,21 +32,24 @@ MOST_PARTS = 8
 
 @dataclass(frozen=True)
 class _Groups:
-    """``count`` groups; the dimensions of the channels that are read, of those that the kernel makes, and of those of the result."""
+    """``count`` groups; the dimensions of the channels that are read, of those that the kernel makes, and of those of the result; whether
+    all are to be one op."""
 
     count: int
     given: int
     kernel: int
     made: int
+    whole: bool
 
 
 @register_pass
 @dataclass(frozen=True)
 class ConvolveGroups(FrontEndRemedy):
-    """Writes a `stablehlo.convolution` of groups, on a tensor with an unknown size, as one convolution of each and a concatenation, or,
-    of more than 8 and of one channel each (a depthwise one), as one `linalg.generic` of all.
+    """Writes a `stablehlo.convolution` of groups, over a batch of unknown size, as one convolution of each and a concatenation, or, of
+    more than 8 and of one channel each (a depthwise one), as one `linalg.generic` of all. One over an image of unknown size, of groups or
+    not, is such an op as well.
 
-    IREE 3.13 lowers groups only where all sizes are known. The channels and the window are. Run it on the program as it was imported.
+    IREE 3.13 lowers groups only where all sizes are known, and no image of unknown size. The channels and the window are known. Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-convolve-groups"
@@ -53,14 +57,16 @@ class ConvolveGroups(FrontEndRemedy):
     candidates: ClassVar[tuple[str, ...]] = (CONVOLUTION,)
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "tensor", "arith", "linalg")
     does: ClassVar[str] = (
-        "replaces a `stablehlo.convolution` of groups over an unknown size by one convolution of each group, or one op of linalg (in the input)"
+        "replaces a `stablehlo.convolution` of groups over an unknown size, and one over an image of unknown size, by one convolution of "
+        "each group, or one op of linalg (in the input)"
     )
     repairs: ClassVar[str] = (
-        "convolutions of groups, and depthwise ones, over a batch whose size is not known, which IREE rejects (FIS421)"
+        "convolutions of groups, and depthwise ones, over a batch whose size is not known, and convolutions over images of unknown size, "
+        "which IREE rejects (FIS421)"
     )
     numbers: ClassVar[str] = "sums may be reordered"
     done: ClassVar[str] = "wrote the groups one by one, or as a reduction of linalg"
-    advice: ClassVar[str] = "write a convolution for each group"
+    advice: ClassVar[str] = "write a convolution for each group, or a reduction of linalg"
 
     def fits(self, op: ir.Operation) -> bool:
         return _groups_of(op) is not None
@@ -72,7 +78,7 @@ class ConvolveGroups(FrontEndRemedy):
         groups = _groups_of(op)
         assert groups is not None  # `fits`
         value, kernel = op.operands
-        if groups.count > MOST_PARTS or shape_of(value)[groups.given] == groups.count:
+        if groups.whole:
             return [of_all_groups(op, groups.count)]
         result = ir.RankedTensorType(op.results[0].type)
         share = list(result.shape)
@@ -104,15 +110,16 @@ def _groups_of(op: ir.Operation) -> _Groups | None:
     if len(op.operands) != 2 or all(has_static_shape(one.type) for one in op.operands):
         return None
     count, batches = (int(ir.IntegerAttr(op.attributes[name]).value) if name in op.attributes else 1 for name in (_GROUPS, _BATCHES))  # fmt: skip
-    if count < 2 or batches != 1:
-        return None
     given, kernel, made = dims_of(op)
-    groups = _Groups(count, given.index("f"), kernel.index("o"), made.index("f"))
-    sizes = [shape_of(op.operands[0])[groups.given], shape_of(op.operands[1])[groups.kernel]]
-    unknown = ir.ShapedType.get_dynamic_size()
+    shape, unknown = shape_of(op.operands[0]), ir.ShapedType.get_dynamic_size()
+    unsized = any(size == unknown and name.isdigit() for size, name in zip(shape, given, strict=True))
+    if batches != 1 or (count == 1 and not unsized):
+        return None  # IREE lowers one group over images of a known size
+    sizes = [shape[given.index("f")], shape_of(op.operands[1])[kernel.index("o")]]
+    whole = unsized or count > MOST_PARTS or sizes[0] == count
+    groups = _Groups(count, given.index("f"), kernel.index("o"), made.index("f"), whole)
     if any(size == unknown or size % count for size in sizes):
         return None
     if shape_of(op.results[0])[groups.made] != sizes[1]:
         return None
-    whole = count > MOST_PARTS or sizes[0] == count
     return None if whole and not is_writable(op) else groups

@@ -27,3 +27,13 @@ func.func @silent(%x: tensor<2x6x6x4xf32>, %y: tensor<?x6x6x4xf32>, %w: tensor<3
   %s = stablehlo.convolution(%y, %v) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<?x6x6x4xf32>, tensor<3x3x4x6xf32>) -> tensor<?x4x4x6xf32>
   return %r, %s : tensor<2x4x4x6xf32>, tensor<?x4x4x6xf32>
 }
+
+// An image of unknown size needs no groups.
+// CHECK-LABEL: @unsized
+// CHECK-NOT:     stablehlo.convolution
+// CHECK:         linalg.generic
+func.func @unsized(%x: tensor<1x?x?x4xf32>, %w: tensor<3x3x4x6xf32>) -> tensor<1x?x?x6xf32> {
+  %r = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {}
+    {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x?x?x4xf32>, tensor<3x3x4x6xf32>) -> tensor<1x?x?x6xf32>
+  return %r : tensor<1x?x?x6xf32>
+}
