@@ -22,6 +22,7 @@ from fissile.passes.remedies.rebuilt_ops import copy_into
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
 NAME = "__computed_at_load"
+_FILL = "linalg.fill"
 _LOAD = iree_ops.UTIL_GLOBAL_LOAD
 
 
@@ -32,7 +33,7 @@ class ComputeAtLoad(Remedy):
 
     For programs that IREE rejects because it cannot evaluate a constant (FIS215): the device computes it when the module is loaded, and the
     code for it is repaired as any other is. Run it on the output of phase input. It changes programs that IREE compiles, too: it is for a
-    program that IREE has rejected. Tensors of dynamic sizes, and those that IREE would not hoist, stay where they are.
+    program that IREE has rejected. Tensors of dynamic sizes, those that IREE would not hoist, and fills stay where they are.
     """
 
     name: ClassVar[str] = "fissile-compute-at-load"
@@ -54,7 +55,9 @@ class ComputeAtLoad(Remedy):
         for one in evaluated_values(op):
             if _top(one.value.owner.operation).name == iree_ops.UTIL_INITIALIZER:
                 _hide(one.ops)
-            elif all(text_of(load, "global") in known for load in one.ops if load.name == _LOAD):
+            elif not _is_fill(one) and all(
+                text_of(load, "global") in known for load in one.ops if load.name == _LOAD
+            ):
                 moved.append(one)
         if moved:
             assert first is not None  # one of ``moved`` stands in it, or behind it
@@ -122,6 +125,13 @@ def _hide(ops: Iterable[ir.Operation]) -> None:
             behind = held(op.results[0], ())
         for use in uses:
             use.owner.operands[use.operand_number] = behind
+
+
+def _is_fill(one: Evaluated) -> bool:
+    """Whether ``one`` is one number everywhere, which IREE can evaluate: products that begin with the same zeros, loaded from a global, would
+    update it in place (FIS156)."""
+    element = ir.RankedTensorType(one.value.type).element_type
+    return one.value.owner.operation.name == _FILL and not isinstance(element, ir.ComplexType)
 
 
 def _is_leaf(op: ir.Operation) -> bool:

@@ -58,3 +58,15 @@ util.initializer {
   util.global.store %twice, @kept : tensor<2xf32>
   util.return
 }
+
+// One number everywhere, which IREE evaluates.
+// CHECK-LABEL: util.func public @zeros
+// CHECK-NOT:     util.global.load
+// CHECK:         util.return
+util.func public @zeros(%x: tensor<4x4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %r = linalg.matvec ins(%x, %y : tensor<4x4xf32>, tensor<4xf32>) outs(%zeros : tensor<4xf32>) -> tensor<4xf32>
+  util.return %r : tensor<4xf32>
+}

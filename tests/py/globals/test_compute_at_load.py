@@ -145,3 +145,32 @@ func.func @main() -> tensor<4xf32> {
   return %r : tensor<4xf32>
 }"""
     assert not evaluated_values(Session(CPU).parse_text(module).op)
+
+
+def test_zeros_that_products_begin_with_stay_where_they_are(tmp_path):
+    """Loaded from a global, IREE would update them in place before an op that reads them (FIS156)."""
+    maps = "indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>]"
+    text = PROGRAM.replace("%x: tensor<4xf32>", "%x: tensor<4xf32>, %m: tensor<4x4xf32>, %n: tensor<4x4xf32>")
+    text = text[: text.index("  %r =")] + (
+        "  %zero = arith.constant 0.0 : f32\n"
+        "  %zeros = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>\n"
+        "  %p = linalg.matvec ins(%m, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%zeros : tensor<4xf32>) -> tensor<4xf32>\n"
+        "  %q = linalg.matvec ins(%n, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%zeros : tensor<4xf32>) -> tensor<4xf32>\n"
+        f'  %r = linalg.generic {{{maps}, iterator_types = ["parallel"]}}\n'
+        "      ins(%p, %q, %t, %zeros : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {\n"
+        "  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32, %o: f32):\n"
+        "    %f = arith.maximumf %a, %d : f32\n    %g = arith.subf %f, %b : f32\n    %h = arith.addf %g, %c : f32\n"
+        "    linalg.yield %h : f32\n  } -> tensor<4xf32>\n  return %r : tensor<4xf32>\n}\n"
+    )
+    text = text.replace("%c = arith.constant", "%k = arith.constant").replace("ins(%c :", "ins(%k :")
+    (tmp_path / "in.mlir").write_text(text)
+    report = fissile.compile(tmp_path / "in.mlir", tmp_path / "out.vmfb", [*CPU])
+    assert {(one.code, one.severity.value) for one in report.findings} == {
+        ("FIS104", "repaired"),
+        ("FIS215", "repaired"),
+    }
+    m = np.arange(16, dtype=np.float32).reshape(4, 4) - 8
+    x, n = np.float32([1, -2, 3, 0.5]), m.T.copy()
+    [answer] = run(tmp_path / "out.vmfb", [x, m, n], "local-task")
+    table = np.float32([math.erfc(number) for number in NUMBERS])
+    np.testing.assert_allclose(answer, np.maximum(m @ x, 0) - n @ x + table, rtol=1e-5)
