@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 BYTECODE = b"ML\xefR"
 """What MLIR's bytecode begins with."""
 _BEGINS, _ENDS = b'"0x', b'"'
@@ -9,6 +11,11 @@ _LONG = 64
 """Bytes of the shortest string that is left out."""
 _MAY_BE_CODE = (b".", b"_", b"\\", b"\n")
 """What a string of digits has not. The text between one string and the next has one of these, or is no op with a name that is looked for."""
+
+
+def text_of_file(path: Path) -> bytes:
+    """`without_elements` of the program in ``path``."""
+    return without_elements(path.read_bytes())
 
 
 def without_elements(source: bytes) -> bytes:

@@ -20,7 +20,7 @@ from iree.compiler import ir
 
 from fissile.dialect import register
 from fissile.dialect.places import names_of_places
-from fissile.dialect.source_text import BYTECODE, without_elements
+from fissile.dialect.source_text import BYTECODE, text_of_file
 from fissile.errors import FissileError, UsageError, closest
 from fissile.finding import Finding, Place
 from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
@@ -243,15 +243,13 @@ class Session:
         name: str = "",
         allow_pipelines: bool = False,
         runs_constants: bool = True,
-        text: bytes | None = None,
+        text: Callable[[Path], bytes] = text_of_file,
     ) -> Module:
-        """`parse` for a program that may come from anywhere. Raises PassFailed (FIS005, FIS006) where it brings code along. ``text``: its own,
-        without elements, where it is known."""
+        """`parse` for a program that may come from anywhere. Raises PassFailed (FIS005, FIS006) where it brings code along. ``text`` reads it
+        once more, without elements."""
         module = self.parse(source, name)
         if not allow_pipelines:
-            refuse_brought_code(
-                module.op, text or without_elements(Path(source).read_bytes()), runs_constants
-            )
+            refuse_brought_code(module.op, text(Path(source)), runs_constants)
         return module
 
     def parse_text(self, text: str, name: str = "module.mlir") -> Module:

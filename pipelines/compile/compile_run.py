@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from fissile.dialect.ops import NAMESPACE
-from fissile.dialect.source_text import without_elements
+from fissile.dialect.source_text import text_of_file
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.analysis.dispatch.provenance import describe_source_ops, source_ops, tag_source_ops
@@ -119,7 +119,7 @@ class CompileRun:
             self.input_name,
             self.request.allow_pipelines,
             self._evaluates_constants,
-            self._source,
+            lambda _input: self._source,
         )
         try:
             with self.session.unknown_dialects(allowed=self._may_have_other_ops):
@@ -138,7 +138,7 @@ class CompileRun:
     @cached_property
     def _source(self) -> bytes:
         """The input without the elements of its constants."""
-        return without_elements(self.input.read_bytes())
+        return text_of_file(self.input)
 
     @property
     def _evaluates_constants(self) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from fissile.dialect import load_dialects
-from fissile.dialect.source_text import without_elements
+from fissile.dialect.source_text import text_of_file
 from fissile.finding import Finding, Severity
 from fissile.passes.catalogue import find_pass
 from fissile.passes.containment import contained, contained_change
@@ -82,8 +82,8 @@ def parsed(
     session: Session, source: Path, flags: Sequence[str], allow_pipelines: bool, gpu: bool
 ) -> tuple[Module, tuple[Finding, ...]]:
     """The program in ``source``, repaired, and what `misread` found, as suggestions. Raises PassFailed (FIS415)."""
-    content = without_elements(source.read_bytes())
-    module = session.parse_input(source, allow_pipelines=allow_pipelines, text=content)
+    module = session.parse_input(source, allow_pipelines=allow_pipelines)
+    content = text_of_file(source)
     found = misread(module, content, True, gpu, flags)
     stop_early(module, content, "end", flags)
     return module, tuple(suggested(one, "`fissile compile` applies it") for one in found)
@@ -93,6 +93,6 @@ def may_be_misread(source: Path) -> bool:
     """Whether stock IREE reads an op of the program in ``source`` as another one."""
 
     def look() -> bool:
-        return bool(misread(Session().parse(source), without_elements(source.read_bytes()), False, False))
+        return bool(misread(Session().parse(source), text_of_file(source), False, False))
 
     return contained("ops that IREE's import misreads", look, True)
