@@ -8,7 +8,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attributes
-from fissile.passes.analysis.imports.dot_forms import DotAlgorithm, DotForm, needs_known_sizes
+from fissile.passes.analysis.imports.products.dot_forms import DotAlgorithm, DotForm, needs_known_sizes
 from fissile.passes.analysis.imports.stablehlo_ops import DOT_GENERAL, element_of, width_of
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness

@@ -9,7 +9,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.imports.dot_forms import DotForm, needs_known_sizes
+from fissile.passes.analysis.imports.products.dot_forms import DotForm, needs_known_sizes
 from fissile.passes.analysis.imports.stablehlo_ops import (
     DOT_GENERAL,
     element_of,

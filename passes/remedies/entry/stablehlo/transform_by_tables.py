@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from iree.compiler import ir
 
-from fissile.passes.analysis.imports.dot_forms import DotForm
+from fissile.passes.analysis.imports.products.dot_forms import DotForm
 from fissile.passes.analysis.imports.stablehlo_ops import (
     ADD,
     COMPLEX,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
-from .stablehlo_ops import has_static_shape, shape_of
+from ..stablehlo_ops import has_static_shape, shape_of
 
 
 @dataclass(frozen=True)

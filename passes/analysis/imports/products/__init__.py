@@ -1,0 +1,1 @@
+"""What the matrix products of StableHLO multiply."""
