@@ -55,12 +55,12 @@ def needs_known_sizes(op: ir.Operation) -> bool:
 
 @dataclass(frozen=True)
 class DotAlgorithm:
-    """How a product is to be computed: the types that the operands are rounded to and that sums are kept in, and in how many parts an
-    operand is split."""
+    """How a product is to be computed: the types that the operands are rounded to and that sums are kept in, and how many products of
+    parts of the operands are added: of an f32 as three bf16, for example."""
 
     operands: tuple[str, str]
     sums: str
-    parts: tuple[int, int]
+    products: int
 
     @staticmethod
     def of(op: ir.Operation) -> DotAlgorithm | None:
@@ -72,5 +72,5 @@ class DotAlgorithm:
         return DotAlgorithm(
             (found["lhs_precision_type"], found["rhs_precision_type"]),
             found["accumulation_type"],
-            (int(found["lhs_component_count"]), int(found["rhs_component_count"])),
+            int(found["num_primitive_operations"]),
         )

@@ -49,11 +49,11 @@ class ApplyDotAlgorithms(FrontEndRemedy):
         algorithm = DotAlgorithm.of(op)
         if algorithm is None or not (DotForm.of(op).batch[0] or needs_known_sizes(op)):
             return False
-        rounds = zip(op.operands, algorithm.operands, algorithm.parts, strict=True)
+        rounds = zip(op.operands, algorithm.operands, strict=True)
         return (
             algorithm.sums in _SUMS
             and isinstance(element_of(op.results[0]), ir.FloatType)
-            and all(_can_round(*one, _SUMS[algorithm.sums]) for one in rounds)
+            and all(_can_round(*one, algorithm.products, _SUMS[algorithm.sums]) for one in rounds)
         )
 
     def named(self, op: ir.Operation) -> str:
@@ -63,8 +63,8 @@ class ApplyDotAlgorithms(FrontEndRemedy):
         algorithm = DotAlgorithm.of(op)
         assert algorithm is not None  # `fits`
         operands = [
-            value if _stays(value, name, parts) else converted(value, ir.Type.parse(name))
-            for value, name, parts in zip(op.operands, algorithm.operands, algorithm.parts, strict=True)
+            value if _stays(value, name, algorithm.products) else converted(value, ir.Type.parse(name))
+            for value, name in zip(op.operands, algorithm.operands, strict=True)
         ]
         result = op.results[0]
         kept = {name: value for name, value in attributes(op) if name != "algorithm"}
@@ -73,17 +73,17 @@ class ApplyDotAlgorithms(FrontEndRemedy):
         return [converted(product, element_of(result))]
 
 
-def _stays(value: ir.Value, name: str, parts: int) -> bool:
+def _stays(value: ir.Value, name: str, products: int) -> bool:
     """Whether an operand is not rounded: it has the type, or is an f32 of which several parts, or its first bits, are to be multiplied."""
     given = str(element_of(value))
-    return given == name or (given == "f32" and (parts > 1 or name == "tf32"))
+    return given == name or (given == "f32" and (products > 1 or name == "tf32"))
 
 
-def _can_round(value: ir.Value, name: str, parts: int, sums: int) -> bool:
+def _can_round(value: ir.Value, name: str, products: int, sums: int) -> bool:
     """Whether an operand stays as it is or can be rounded to a narrower type, and is no wider than the sums then."""
     given = element_of(value)
     if not isinstance(given, ir.FloatType):
         return False
-    if _stays(value, name, parts):
+    if _stays(value, name, products):
         return width_of(given) <= sums
-    return parts == 1 and name in _SUMS and _SUMS[name] < width_of(given) and _SUMS[name] <= sums
+    return products == 1 and name in _SUMS and _SUMS[name] < width_of(given) and _SUMS[name] <= sums
