@@ -6,34 +6,27 @@ same one as it is scheduled (phase stream). Each op's position is its location i
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from math import prod
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from iree.compiler import ir
 
-from fissile.dialect import ops_of
-from fissile.dialect.attributes import text_of
 from fissile.dialect.views import view_of
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
-from ..dispatch.dispatches import constant_of
 from ..dispatch.provenance import place_of
 from ..host.in_place import same_buffer, updated_in_place
 from ..host.moved_slices import copied_inside
 from ..host.on_host import HOST_REGIONS, ops_on_host
 from ..host.stale_tensors import stale_tensors
+from ..order.commands import Access, Command, commands_of
 from ..order.dependences import awaited_by
 from ..order.donated_storage import DonatedStorage
-from ..storage.memory_rules import bytes_of_element
+from ..storage.memory_rules import bytes_of_tensor
 from .private_calls import function_of
 from .remade_tensors import Remade, wrongly_remade
 
-_POSITION = "fissile-position"
-_GROUPS = (iree_ops.STREAM_CMD_CONCURRENT, iree_ops.STREAM_CMD_EXECUTE, iree_ops.STREAM_CMD_SERIAL)
-_TENSOR = re.compile(r"<(readonly|writeonly|readwrite):(tensor<.*>)>$")
 _NO_READS = (iree_ops.UTIL_RETURN, iree_ops.UTIL_OPTIMIZATION_BARRIER)
 
 
@@ -76,11 +69,23 @@ def reads_before_updates(module: ir.Operation) -> list[Read]:
             first = min((position[key] for key in readers), default=0)
             before = awaited_by([op], position, first)
             for key, reader in readers.items():
+                if updated_in_place(reader) and _is_filled_for_each(target, op):
+                    continue
                 if key in before and reader.name == iree_ops.FLOW_DISPATCH and not updated_in_place(reader):
                     continue  # the update needs what the reader computes
                 if position[hash(reader)] < position[hash(op)] or not updated_in_place(reader):
                     found.append(_read(reader, op, target, position))
     return found
+
+
+def _is_filled_for_each(target: ir.Value, update: ir.Operation) -> bool:
+    """Whether ``target`` is a fill beside ``update``: IREE 3.13 fills a buffer for each op that updates it, and copies none
+    (PropagateClonableOps). The padded inputs of convolutions are such tensors."""
+    root = _source(target)
+    if isinstance(root.owner, ir.Block):
+        return False
+    fill = root.owner.operation
+    return fill.name == iree_ops.FLOW_TENSOR_SPLAT and fill.block == update.block
 
 
 def _read(reader: ir.Operation, update: ir.Operation, target: ir.Value, position: dict[int, int]) -> Read:
@@ -115,55 +120,6 @@ def _source(value: ir.Value) -> ir.Value:
     ):
         value = value.owner.operation.operands[0]
     return value
-
-
-def locate_positions(module: ir.Operation) -> None:
-    """Gives each op on the host its position as location; for a clone."""
-    for i, op in enumerate(ops_on_host(module)):
-        op.location = ir.Location.file(_POSITION, i, 1, context=op.context)
-
-
-@dataclass(frozen=True)
-class _Access:
-    """The bytes of ``resource`` from ``start`` up to ``end``; None where that is known at run time only. ``writes``: unless they are only read."""
-
-    resource: ir.Value
-    start: int | None = None
-    end: int | None = None
-    writes: bool = True
-
-    @property
-    def is_known(self) -> bool:
-        return self.start is not None and self.end is not None
-
-    def overlaps(self, other: _Access) -> bool:
-        if self.resource != other.resource:
-            return False
-        return _begins_before_end(self, other) and _begins_before_end(other, self)
-
-
-def _begins_before_end(one: _Access, other: _Access) -> bool:
-    return one.start is None or other.end is None or one.start < other.end
-
-
-@dataclass(frozen=True)
-class _Command:
-    """``accesses`` of a copy: what it reads, and what it writes; ``length``: its bytes, where they are known."""
-
-    order: int
-    group: int
-    copies: bool
-    accesses: tuple[_Access, ...]
-    length: int | None = None
-
-    def changes(self, other: _Command) -> bool:
-        """Whether this one writes bytes that ``other`` accesses, as far as is known."""
-        written = self.accesses[1:] if self.copies else self.accesses
-        return any(one.overlaps(another) for one in written if one.writes for another in other.accesses)
-
-    def meets(self, other: _Command) -> bool:
-        """Whether both access the same bytes: resources alone do not say so, since IREE puts tensors beside each other into one."""
-        return any(one.overlaps(another) for one in self.accesses for another in other.accesses)
 
 
 @dataclass(frozen=True)
@@ -220,14 +176,11 @@ def stale_reads(module: ir.Operation) -> list[StaleRead]:
 
 
 def _whole(update: ir.Operation, target: ir.Value) -> int | None:
-    whole = _bytes_of(target.type)
-    part = _bytes_of(view_of(update).update.type) if update.name == iree_ops.FLOW_TENSOR_UPDATE else None
+    whole = bytes_of_tensor(target.type)
+    part = (
+        bytes_of_tensor(view_of(update).update.type) if update.name == iree_ops.FLOW_TENSOR_UPDATE else None
+    )
     return None if whole == part else whole
-
-
-def _bytes_of(type_: ir.Type) -> int | None:
-    of_element = bytes_of_element(type_.element_type)
-    return prod(type_.shape) * of_element if type_.has_static_shape and of_element else None
 
 
 @dataclass(frozen=True)
@@ -247,7 +200,7 @@ def schedule_of(
     reads: Iterable[Read], remade: Iterable[Remade], stale: Iterable[StaleRead], module: ir.Operation
 ) -> Schedule:
     """That of ``reads``, ``remade`` and ``stale`` in ``module``, the same program at phase stream."""
-    known, commands = list(reads), _commands(module)
+    known, commands = list(reads), commands_of(module)
     moved = ((one, _overlap(commands.get(one.update, []))) for one in known if one.is_moved)
     return Schedule(
         tuple(one for one in known if _is_late(one, commands)),
@@ -261,7 +214,7 @@ def schedule_of(
     )
 
 
-def _is_in_place(one: StaleRead, commands: dict[int, list[_Command]]) -> bool:
+def _is_in_place(one: StaleRead, commands: dict[int, list[Command]]) -> bool:
     """Whether IREE has not copied the tensor for the update, nor made it anew. The copy that the update itself is may be a dispatch's."""
     updates, makers = commands.get(one.update, []), commands.get(one.maker, [])
     copies = [command for command in updates if command.copies]
@@ -270,7 +223,7 @@ def _is_in_place(one: StaleRead, commands: dict[int, list[_Command]]) -> bool:
     return len(copies) <= one.update_is_copy
 
 
-def _overlap(updates: list[_Command]) -> bool | None:
+def _overlap(updates: list[Command]) -> bool | None:
     """Whether a copy that an update comes to reads bytes that it writes: for certain, or perhaps (False); None where none does."""
     copies = [command.accesses for command in updates if command.copies]
     for read, written in copies:
@@ -281,7 +234,7 @@ def _overlap(updates: list[_Command]) -> bool | None:
     return None
 
 
-def _reads_another(read: _Access, source: _Access, target: _Access) -> bool:
+def _reads_another(read: Access, source: Access, target: Access) -> bool:
     """Whether what is read is perhaps the ``source`` of a copy, and not the ``target``, where both are parts of one resource."""
     if source.resource != target.resource or read.resource != target.resource:
         return False
@@ -290,7 +243,7 @@ def _reads_another(read: _Access, source: _Access, target: _Access) -> bool:
     return not target.start <= read.start < target.end
 
 
-def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
+def _is_late(one: Read, commands: dict[int, list[Command]]) -> bool:
     readers, updates = commands.get(one.reader, []), commands.get(one.update, [])
     if sum(command.copies for command in updates) > one.update_is_copy:
         return False  # it updates a copy
@@ -309,92 +262,10 @@ def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
     )
 
 
-def _works_on(copy: _Command, update: _Command) -> bool:
+def _works_on(copy: Command, update: Command) -> bool:
     """Whether ``update`` comes behind ``copy`` and changes what that has written."""
     return (
         copy.copies
         and copy.order < update.order
         and any(copy.accesses[1].overlaps(access) for access in update.accesses)
     )
-
-
-def _commands(module: ir.Operation) -> dict[int, list[_Command]]:
-    """The commands that IREE submits, and the buffers that it is given, by the position of the op that they come from."""
-    found: dict[int, list[_Command]] = {}
-    functions = _functions(module)
-    count = 0
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        nonlocal count
-        is_command = op.name.startswith(iree_ops.STREAM_CMD_OPS) and op.name not in _GROUPS
-        if is_command or op.name == iree_ops.STREAM_TENSOR_IMPORT:
-            count += 1
-            if position := re.search(rf'"{_POSITION}":(\d+):1', str(op.location)):
-                concurrent = op.parent.operation.name == iree_ops.STREAM_CMD_CONCURRENT
-                group = hash(op.parent.operation) if concurrent else hash(op)
-                copies = op.name == iree_ops.STREAM_CMD_COPY
-                length = constant_of(view_of(op).length) if copies else None
-                command = _Command(count, group, copies, _accesses(op, functions), length)
-                found.setdefault(int(position[1]), []).append(command)
-        return ir.WalkResult.ADVANCE
-
-    module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found
-
-
-def _accesses(op: ir.Operation, functions: dict[str, ir.Operation]) -> tuple[_Access, ...]:
-    """What ``op`` accesses; a resource that is passed into an execution is the one outside."""
-    if op.name == iree_ops.STREAM_TENSOR_IMPORT:
-        return (_Access(op.results[0]),)
-    if op.name == iree_ops.STREAM_CMD_DISPATCH:
-        return tuple(_of_dispatch(op, functions))
-    if op.name != iree_ops.STREAM_CMD_COPY:
-        return tuple(_Access(_outside(value)) for value in op.operands)
-    copy = view_of(op)
-    length = constant_of(copy.length)
-    sides = ((copy.source, copy.source_offset), (copy.target, copy.target_offset))
-    return tuple(_range(_outside(resource), constant_of(offset), length) for resource, offset in sides)
-
-
-def _functions(module: ir.Operation) -> dict[str, ir.Operation]:
-    """The functions that dispatches of ``module`` run, by the symbols of the executable and its export."""
-    found = {}
-    for executable in module.regions[0].blocks[0]:
-        if executable.operation.name == iree_ops.STREAM_EXECUTABLE:
-            name = text_of(executable.operation, "sym_name")
-            for function in ops_of(executable.operation, "func.func"):
-                found[f"@{name}::@{text_of(function, 'sym_name')}"] = function
-    return found
-
-
-def _of_dispatch(op: ir.Operation, functions: dict[str, ir.Operation]) -> Iterator[_Access]:
-    """What a dispatch accesses of its resources: the code says which bytes, where they do not depend on its operands."""
-    view = view_of(op)
-    points = [str(one).replace('"', "") for one in ir.ArrayAttr(op.attributes["entry_points"])]
-    function = functions.get(points[0]) if len(points) == 1 else None
-    arguments = list(function.regions[0].blocks[0].arguments) if function is not None else []
-    bindings = [one for one in arguments if str(one.type) == iree_ops.STREAM_BINDING]
-    for number, (resource, offset) in enumerate(zip(view.resources, view.resource_offsets, strict=True)):
-        spans = [use.owner.operation for use in bindings[number].uses] if number < len(bindings) else []
-        begin = constant_of(offset)
-        if not spans or begin is None or any(one.name != iree_ops.STREAM_BINDING_SUBSPAN for one in spans):
-            yield _Access(_outside(resource))
-            continue
-        for span in spans:
-            at, held = constant_of(span.operands[1]), _TENSOR.search(str(span.results[0].type))
-            start = None if at is None else begin + at
-            length = _bytes_of(ir.Type.parse(held[2], op.context)) if held else None
-            reads = held is not None and held[1] == "readonly"
-            yield replace(_range(_outside(resource), start, length), writes=not reads)
-
-
-def _range(resource: ir.Value, start: int | None, length: int | None) -> _Access:
-    return _Access(resource, start, None if start is None or length is None else start + length)
-
-
-def _outside(value: ir.Value) -> ir.Value:
-    if isinstance(value.owner, ir.Block) and (parent := value.owner.owner) is not None:
-        execute = parent.operation
-        if execute.name == iree_ops.STREAM_CMD_EXECUTE:
-            return list(view_of(execute).resource_operands)[ir.BlockArgument(value).arg_number]
-    return value

@@ -4,6 +4,7 @@ Sizes are in bytes."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from iree.compiler import ir
 
@@ -52,6 +53,12 @@ def bytes_of_element(type_: ir.Type) -> int | None:
         return None if inner is None else 2 * inner
     width = getattr(type_, "width", None)
     return None if width is None else -(-width // 8)
+
+
+def bytes_of_tensor(type_: ir.Type) -> int | None:
+    """Bytes of a tensor or memref; None where a size or its element's is not known."""
+    of_element = bytes_of_element(type_.element_type)
+    return prod(type_.shape) * of_element if type_.has_static_shape and of_element else None
 
 
 def reinterpret(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:

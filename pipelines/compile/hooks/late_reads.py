@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 from fissile.finding import Finding
 from fissile.passes.analysis.host.shared_destinations import destinations, shared_destinations
 from fissile.passes.analysis.host.stale_tensors import stale_tensors
+from fissile.passes.analysis.order.commands import locate_positions
 from fissile.passes.analysis.order.donated_storage import DonatedStorage, donates, overwritten_storage
 from fissile.passes.analysis.program.late_reads import (
     Schedule,
-    locate_positions,
     overlaps_in_dispatches,
     reads_before_updates,
     schedule_of,
