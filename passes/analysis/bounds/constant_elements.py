@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
-from fissile.dialect.attributes import attribute
-from fissile.dialect.element_bytes import bytes_of, stands_in_resource
+from fissile.dialect import ops_of
+from fissile.dialect.attributes import attribute, text_of
+from fissile.dialect.element_bytes import resource_bytes, stands_in_resource
 from fissile.passes.iree import ops as iree_ops
 
 if TYPE_CHECKING:
@@ -18,8 +19,9 @@ CONSTANTS = (
     iree_ops.FLOW_TENSOR_CONSTANT,
     iree_ops.UTIL_UNFOLDABLE_CONSTANT,
     iree_ops.FLOW_TENSOR_DYNAMIC_CONSTANT,
+    iree_ops.UTIL_GLOBAL_LOAD,
 )
-"""The others hide their value or shape from folding, not from their reader."""
+"""The others hide their value or shape from folding, not from their reader; a load may be of a global that never changes."""
 LARGEST_READ = 1 << 22
 """Elements of a constant that are looked at; a splat has no limit."""
 LARGEST_RESOURCE = 1 << 20
@@ -27,17 +29,17 @@ LARGEST_RESOURCE = 1 << 20
 
 
 def array_of(op: ir.Operation) -> np.ndarray | None:
-    """The elements of a constant tensor (`arith.constant`, `util.unfoldable_constant`) of integers or floats, a splat as one element with the rank of its type;
-    None where it is another op, too large, or of a type that NumPy does not have."""
+    """The elements of a constant tensor (`arith.constant`, a load of an immutable `util.global`) of integers or floats, a splat as one element
+    with the rank of its type; None where it is another op, too large, or of a type that NumPy does not have."""
     if op.name not in CONSTANTS or not isinstance(op.results[0].type, ir.RankedTensorType):
         return None
     import numpy as np
 
     rank = len(op.results[0].type.shape)
     try:
-        held = attribute(op, "value")
+        held = _initial_value(op) if op.name == iree_ops.UTIL_GLOBAL_LOAD else attribute(op, "value")
         if held is not None and stands_in_resource(held):
-            return _resource(op, held.type)
+            return _resource(held, held.type)
         if not isinstance(held, ir.DenseElementsAttr):
             return None
         if held.is_splat:
@@ -55,7 +57,25 @@ def array_of(op: ir.Operation) -> np.ndarray | None:
         return None
 
 
-def _resource(op: ir.Operation, type_: ir.ShapedType) -> np.ndarray | None:
+def _initial_value(load: ir.Operation) -> ir.Attribute | None:
+    """What the global has that ``load`` reads, where nothing can change it."""
+    module = load
+    while module.parent is not None and module.name != "builtin.module":
+        module = module.parent.operation
+    name, found = text_of(load, "global"), None
+    for op in module.regions[0].blocks[0].operations:
+        if op.operation.name == iree_ops.UTIL_INITIALIZER and ops_of(
+            op.operation, iree_ops.UTIL_GLOBAL_STORE
+        ):
+            return None  # it may store to one that is not mutable
+        if op.operation.name == iree_ops.UTIL_GLOBAL and text_of(op.operation, "sym_name") == name:
+            if "is_mutable" in op.operation.attributes:
+                return None
+            found = attribute(op.operation, "initial_value")
+    return found
+
+
+def _resource(held: ir.Attribute, type_: ir.ShapedType) -> np.ndarray | None:
     """The same of a constant whose elements stand in a resource of the module."""
     import numpy as np
 
@@ -72,7 +92,7 @@ def _resource(op: ir.Operation, type_: ir.ShapedType) -> np.ndarray | None:
     ):
         return None
     dtype = np.dtype(np.bool_) if width == 1 else np.dtype(f"<{kind}{width // 8}")
-    data = bytes_of(op)
+    data = resource_bytes(held)
     return np.frombuffer(data, dtype).reshape(type_.shape) if len(data) == count * dtype.itemsize else None
 
 

@@ -42,6 +42,30 @@ def test_indices_inside_need_no_check_and_others_have_one(element):
     assert _codes(_program([0, -1, 3, 3], element)) == ["FIS202"]
 
 
+def _global(indices: list[int], mutable: str = "", more: str = "") -> str:
+    text = _program(indices).replace(
+        "%at = arith.constant dense_resource<at> :", "%at = util.global.load @at :"
+    )
+    count = len(indices)
+    return f"util.global private {mutable} @at = dense_resource<at> : tensor<{count}xi64>\n{more}{text}"
+
+
+STORED = """
+util.initializer {
+  %c = arith.constant dense<9> : tensor<4xi64>
+  util.global.store %c, @at : tensor<4xi64>
+  util.return
+}
+"""
+
+
+def test_indices_in_a_global_that_never_changes_are_read():
+    assert _codes(_global([0, 7, 3, 3])) == []
+    assert _codes(_global([0, 8, 3, 3])) == ["FIS202"]
+    assert _codes(_global([0, 7, 3, 3], "mutable")) == ["FIS202"]
+    assert _codes(_global([0, 7, 3, 3], more=STORED)) == ["FIS202"]
+
+
 def test_a_large_one_is_checked_when_it_runs(monkeypatch):
     monkeypatch.setattr(constant_elements, "LARGEST_RESOURCE", 31)
     assert _codes(_program([0, 7, 3, 3])) == ["FIS202"]
