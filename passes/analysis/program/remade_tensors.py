@@ -24,6 +24,7 @@ from .private_calls import function_of
 
 _SIZES = "tensor.dim"
 _NO_ELEMENTS = ("arith.constant", "tensor.empty")
+_COMPUTES = ("linalg.", "tensor.")
 
 
 @dataclass(frozen=True)
@@ -59,19 +60,32 @@ def tables(module: ir.Operation) -> list[ir.Value]:
     """What ``module`` (before dispatches are formed) computes from nothing but numbers, and keeps in a global or returns: IREE may have the
     initializer of a global compute it, and not the compiler."""
     found: dict[ir.Value, None] = {}
-    for op in ops_on_host(module):
+    of_nothing: set[int] = set()
+    for op in ops_on_host(module):  # what makes an operand comes first
+        if _is_made_of(op, of_nothing):
+            of_nothing.add(hash(op))
         if op.name == iree_ops.UTIL_GLOBAL_STORE:
             values = [root_of(op.operands[0])]
         else:
             values = list(op.results) if op.name == "linalg.generic" else []
-        found.update(dict.fromkeys(value for value in values if _is_table(value)))
+        found.update(dict.fromkeys(value for value in values if _is_table(value, of_nothing)))
     return list(found)
 
 
-def _is_table(value: ir.Value) -> bool:
+def _is_made_of(op: ir.Operation, of_nothing: set[int]) -> bool:
+    """Whether ``op`` reads no element of a tensor but of those whose makers are ``of_nothing``."""
+    if op.name in _NO_ELEMENTS or not op.name.startswith(_COMPUTES):
+        return op.name in _NO_ELEMENTS
+    tensors = [one for one in op.operands if isinstance(one.type, ir.RankedTensorType)]
+    return all(
+        not isinstance(one.owner, ir.Block) and hash(one.owner.operation) in of_nothing for one in tensors
+    )
+
+
+def _is_table(value: ir.Value, of_nothing: set[int]) -> bool:
     if isinstance(value.owner, ir.Block) or not value.owner.operation.name.startswith("linalg."):
         return False
-    return ir.RankedTensorType(value.type).has_static_shape and is_made_of_nothing(value)
+    return ir.RankedTensorType(value.type).has_static_shape and hash(value.owner.operation) in of_nothing
 
 
 def remade_tensors(module: ir.Operation) -> list[Remade]:
