@@ -21,7 +21,7 @@ def text_of_file(path: Path) -> bytes:
 def without_elements(source: bytes) -> bytes:
     """``source``, the text of a program, without the digits of its long strings (`dense<"0x…">`, resources); bytecode as it is.
 
-    93 MB of weights take 8 ms; each search for a name in them took as long, and there are hundreds.
+    The weights of a model are nearly all of its text, and each name is a search of its own.
     """
     if source.startswith(BYTECODE):
         return source

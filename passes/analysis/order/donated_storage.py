@@ -41,13 +41,14 @@ _LOOPS, _PASSES_ON = ("scf.for", "scf.while"), ("scf.yield", "scf.condition")
 @dataclass(frozen=True)
 class DonatedStorage:
     """Result number ``alias`` (from 0, of those with storage) of ``function`` is written to the buffer of argument ``name`` by the op at
-    ``written_at``, while the op at ``read_at`` may not have read it."""
+    ``written_at``, while the op at ``read_at`` may not have read it. ``sure``: these are two ops, and nothing orders them."""
 
     function: str
     alias: int
     name: str
     read_at: Place | None
     written_at: Place | None
+    sure: bool
 
 
 def aliases(function: ir.Operation) -> list[ir.Operation]:
@@ -73,7 +74,8 @@ def overwritten_storage(module: ir.Operation) -> tuple[DonatedStorage, ...]:
         if alias not in found:
             continue
         for name, reader, writer in _hazards(alias, position, module):
-            every.append(DonatedStorage(function, number, name, place_of(reader), place_of(writer)))
+            read_at, written_at = place_of(reader), place_of(writer)
+            every.append(DonatedStorage(function, number, name, read_at, written_at, reader != writer))
     return tuple(dict.fromkeys(every))
 
 

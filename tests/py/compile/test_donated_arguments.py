@@ -127,6 +127,14 @@ def test_what_is_right_in_place_stays_there(name, tmp_path):
         np.testing.assert_allclose(got, right, rtol=1e-6)
 
 
+def test_what_is_not_repaired_is_not_written(tmp_path):
+    """Complex numbers: the remedy leaves them."""
+    program = DYNAMIC.replace("xf32>", "xcomplex<f32>>").replace("arith.addf", "stablehlo.add")
+    report = fissile.compile(program, tmp_path / "made.vmfb", CPU, check=False)
+    assert [(one.code, one.severity.value) for one in report.findings] == [("FIS229", "error")]
+    assert not (tmp_path / "made.vmfb").exists()
+
+
 def test_stock_overwrites_what_is_read(tmp_path):
     """Fails when IREE mends it: then FIS229 is for older versions alone."""
     (tmp_path / "program.mlir").write_text(READ_LATER)
