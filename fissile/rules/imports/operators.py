@@ -358,7 +358,7 @@ define(
     "An aten.scaled_dot_product_attention has a mask, and PyTorch gives 0 for a query whose row of the mask is false, or minus infinity, throughout: the padding "
     "of a batch of sequences, for example. IREE gives NaN, which the next layer spreads over the sequence.",
     "IREE 3.13 adds minus infinity to masked scores and subtracts the row's maximum, which is minus infinity as well.",
-    "fissile selects 0 for such rows (`fissile-clear-masked-rows`). A mask that is a literal without such a row is left alone.",
+    "fissile selects 0 for such rows (`fissile-clear-masked-rows`). A mask that has no such row whatever the program is given is left alone: a causal one, or finite numbers.",
     effect=Effect.UNPROVED,
     shown=Shown(
         COMPILE,

@@ -33,22 +33,24 @@ def array_of(op: ir.Operation) -> np.ndarray | None:
     with the rank of its type; None where it is another op, too large, or of a type that NumPy does not have."""
     if op.name not in CONSTANTS or not isinstance(op.results[0].type, ir.RankedTensorType):
         return None
+    held = _initial_value(op) if op.name == iree_ops.UTIL_GLOBAL_LOAD else attribute(op, "value")
+    return None if held is None else elements_of(held)
+
+
+def elements_of(held: ir.Attribute) -> np.ndarray | None:
+    """The same of the attribute that holds them: `dense<…>` or a resource of the module."""
     import numpy as np
 
-    rank = len(op.results[0].type.shape)
     try:
-        held = _initial_value(op) if op.name == iree_ops.UTIL_GLOBAL_LOAD else attribute(op, "value")
-        if held is not None and stands_in_resource(held):
+        if stands_in_resource(held):
             return _resource(held, held.type)
         if not isinstance(held, ir.DenseElementsAttr):
             return None
         if held.is_splat:
-            as_dense = (
-                ir.IntegerAttr
-                if isinstance(op.results[0].type.element_type, (ir.IntegerType, ir.IndexType))
-                else ir.FloatAttr
-            )
-            return np.array(_signed(as_dense(held.get_splat_value()))).reshape([1] * rank)
+            element = held.type.element_type
+            integers = isinstance(element, (ir.IntegerType, ir.IndexType))
+            number = (ir.IntegerAttr if integers else ir.FloatAttr)(held.get_splat_value())
+            return np.array(_signed(number)).reshape([1] * len(held.type.shape))
         if len(held) > LARGEST_READ:
             return None
         found = np.array(held)
@@ -84,10 +86,12 @@ def _resource(held: ir.Attribute, type_: ir.ShapedType) -> np.ndarray | None:
         count *= size
     width = getattr(element, "width", 64 if isinstance(element, ir.IndexType) else 0)
     kind = "f" if isinstance(element, (ir.F16Type, ir.F32Type, ir.F64Type)) else "i"
+    if isinstance(element, ir.IntegerType) and element.is_unsigned:
+        kind = "u"
     if (
         width not in (1, 8, 16, 32, 64)
         or isinstance(element, ir.FloatType)
-        and kind == "i"
+        and kind != "f"
         or count * width > 8 * LARGEST_RESOURCE
     ):
         return None

@@ -130,6 +130,7 @@ DIFFERENCES = {
     "FIS222": Difference(RULES["FIS222"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS226": Difference(RULES["FIS226"].shown.program, "llvm-cpu", "--repair=off", varies=True),
     "FIS228": Difference(RULES["FIS228"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS219": Difference(RULES["FIS219"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS220": Difference(RULES["FIS220"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS218": Difference(RULES["FIS218"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS210": Difference(RULES["FIS210"].shown.program, "llvm-cpu", "--repair=off"),

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
-import numpy as np
 from iree.compiler import ir
 
 from fissile.passes.definition import register_pass
@@ -14,11 +13,11 @@ from fissile.passes.remedies.remedy import Exactness
 
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
+from ..masks.torch_bounds import TorchBounds
 from ..torch_ops import TensorType, apply
 
 _MASKS = {"aten.scaled_dot_product_attention": 3, "aten._scaled_dot_product_flash_attention_for_cpu": 5}
 """Op -> the operand that is its mask. PyTorch decomposes the first into the second, and IREE reads both as an attention."""
-_LITERAL = "torch.vtensor.literal"
 
 
 @register_pass
@@ -26,7 +25,8 @@ _LITERAL = "torch.vtensor.literal"
 class ClearMaskedRows(FrontEndRemedy):
     """Selects 0 for the rows of an `aten.scaled_dot_product_attention`, or of the op that PyTorch decomposes it into, whose mask is false, or minus infinity, throughout.
 
-    IREE 3.13 subtracts minus infinity from itself there: NaN (FIS219). A constant mask without such a row is left alone.
+    IREE 3.13 subtracts minus infinity from itself there: NaN (FIS219). A mask that never has such a row is left alone: what is computed of
+    constants (a causal mask), or of finite numbers (a position bias).
     Run it on the program as it was imported.
     """
 
@@ -81,17 +81,11 @@ def cleared(value: ir.Value, type_: TensorType, mask: ir.Value) -> ir.Value:
 
 
 def _may_mask_rows(mask: ir.Value) -> bool:
-    """False for a constant of which each row has an element that counts."""
-    owner = mask.owner
-    if isinstance(owner, ir.Block) or owner.name != _LITERAL:
-        return True
-    held = owner.attributes["value"]
-    if not isinstance(held, ir.DenseElementsAttr):
-        return True
-    if held.is_splat:
-        value = held.get_splat_value()
-        number = ir.FloatAttr(value).value if isinstance(value, ir.FloatAttr) else ir.IntegerAttr(value).value
-        return number == 0 if isinstance(value, ir.IntegerAttr) else number == -inf
-    elements = np.array(held)
-    kept = elements if elements.dtype == np.bool_ else elements > -inf
-    return not kept.any(axis=-1).all()
+    """False where each row of ``mask`` has an element that counts, whatever the program is given."""
+    type_, found = TensorType.of(mask), TorchBounds().of(mask)
+    assert type_ is not None  # `fits`
+    least = found.low if found.low.ndim else found.low.reshape(1)
+    if not least.size:
+        return False  # there is no row
+    kept = least.max(axis=-1) > (0 if type_.element == "i1" else -inf)
+    return not kept.all()
