@@ -58,6 +58,7 @@ class AfterFailure:
         self._generate = self._apart if ended else generate
         self._origin, on_the_way = run.origin()
         self._on_the_way = (*kept, *on_the_way)
+        self._packed_in_vain: set[Narrow] = set()
 
     # --- the attempts. With --repair=suggest all of it is done as well: what is suggested has been seen to compile.
 
@@ -124,9 +125,16 @@ class AfterFailure:
         )
 
     def _packed_first(self, so_far: Outcome, narrow: Narrow) -> Outcome:
+        chosen = replace(narrow, found=())
+        if (
+            narrow.found and chosen in self._packed_in_vain
+        ):  # what is packed, and so the module, would be the same
+            return so_far
         found, refusals = self._packed(narrow)
         if found is not None:
             return so_far.answered([*self._on_the_way, *found])
+        if narrow.found:
+            self._packed_in_vain.add(chosen)
         return so_far.with_(refusals=refusals)
 
     def _packed(self, narrow: Narrow) -> tuple[tuple[Finding, ...] | None, tuple[Finding, ...]]:

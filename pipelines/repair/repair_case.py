@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from fissile.passes.analysis.dispatch.fusion_groups import FusionGroup
+from fissile.passes.analysis.dispatch.fusion_groups import FusionGroup, members
 
 from ..probe.diagnostics import quoted
 from ..probe.dispatch_check import CheckedDispatch
@@ -27,6 +27,12 @@ class Diagnosis:
     @property
     def failing(self) -> tuple[CheckedDispatch, ...]:
         return tuple(c for c in self.checked if c.finding is not None)
+
+    def computes(self, checked: CheckedDispatch) -> set[int]:
+        """The source ops of ``checked`` and of all dispatches that IREE has merged with it: it has the tags of one of them."""
+        dispatch = checked.dispatch
+        alike = members(list(self.groups), dispatch.tags, dispatch.root) if dispatch.tags else []
+        return {*dispatch.tags, *(tag for family in alike for tag in family)}
 
     @property
     def shared(self) -> frozenset[int]:
@@ -95,7 +101,8 @@ class Case:
 
     def left(self, now: Diagnosis) -> tuple[CheckedDispatch, ...]:
         """The dispatches of this case that fail in ``now``."""
-        return tuple(c for c in now.failing if self.own_tags & set(c.dispatch.tags))
+        own = self.own_tags
+        return tuple(c for c in now.failing if own & now.computes(c))
 
     def has_cut_off(self, tags: set[int]) -> bool:
         """Whether the dispatch of ``tags`` stands behind boundaries that were accepted: they made it pass, and what another case has

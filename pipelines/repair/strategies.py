@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from fissile.effect import Effect
+from fissile.passes.analysis.dispatch.narrow_types import uncommon_types
 from fissile.passes.analysis.dispatch.structure import loop_extents
 from fissile.passes.failures.diagonal_sum import DiagonalSum
 from fissile.passes.failures.failure import Ending, codes_of
@@ -155,7 +156,18 @@ def _unrolled(case: Situation) -> Iterator[tuple[Edit, ...]]:
     yield edits(CUT, case.unrolled)
 
 
+def _sums_of_64_bits(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    """SPIR-V has no vectors of 64-bit integers, whatever stands around a sum of them."""
+    dispatch = case.failing.dispatch
+    if dispatch.root is None or not backend_named(dispatch.target.backend).spirv:
+        return
+    if case.reduces(dispatch.root) and uncommon_types(case.op(dispatch.root), {"i64"}):
+        yield edits(BY_ELEMENT, case.fits(BY_ELEMENT, among=(dispatch.root,)))
+
+
 def _boundaries(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    if case.code in NOT_GENERATED:
+        yield from _sums_of_64_bits(case)
     alone = case.code == "FIS103" and bool(case.fits("fissile-widen-accumulators"))
     for chosen in trial_sets(case.candidates, case.excess, case.code in ENDLESS):
         if alone and len(chosen) > 1:
@@ -301,7 +313,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(
         (),
         "it has producers or reads slices",
-        "small sets of boundaries, FIS106 large; slices",
+        "i64 sums by element; boundaries (FIS106: many)",
         _boundaries,
     ),
     Strategy((), "it has softmaxes", "decompose them", every("fissile-decompose-softmax"), but=ENDLESS),

@@ -8,6 +8,7 @@ import pytest
 
 import fissile
 from fissile.finding import Finding, Help, Severity
+from fissile.passes.analysis.dispatch.fusion_groups import FusionGroup
 from fissile.pipelines.repair.edits import CUT, Edit
 from fissile.pipelines.repair.packing import _packed_finding
 from fissile.pipelines.repair.repair_case import Case, Diagnosis
@@ -100,11 +101,27 @@ def test_trials_that_ended_alike_are_one_line_and_there_are_not_many():
 
 def test_what_the_edit_leaves_is_why_it_is_not_taken():
     case, edit = case_of(), (Edit(CUT, 0),)
-    left = SimpleNamespace(finding=Finding("FIS106", "never ends"), dispatch=SimpleNamespace(tags=(0,)))
+    left = SimpleNamespace(
+        finding=Finding("FIS106", "never ends"), dispatch=SimpleNamespace(tags=(0,), root=0)
+    )
     case.reject(edit, Diagnosis((left,)))
     assert case.rejected == {edit: "FIS106 is left: never ends"}
     case.reject((Edit(CUT, 1),), Diagnosis())
     assert (Edit(CUT, 1),) not in case.rejected
+
+
+def test_a_dispatch_that_iree_merges_with_a_failing_one_still_fails():
+    """What is left of the two has the tags of the other."""
+    case = case_of()
+    failing = SimpleNamespace(
+        finding=Finding("FIS104", "no code"), dispatch=SimpleNamespace(tags=(5, 6), root=5)
+    )
+    assert case.still_fails(
+        Diagnosis((failing,), (FusionGroup((0, 1), "a body"), FusionGroup((5, 6), "a body")))
+    )
+    assert not case.still_fails(
+        Diagnosis((failing,), (FusionGroup((0, 1), "a body"), FusionGroup((5, 6), "another")))
+    )
 
 
 def test_narrow_types_behind_another_failure_quote_stock():

@@ -57,12 +57,9 @@ FILLED = (
     + SQUARED
 )
 BOOLEAN = "  %mask = torch.aten.expand %past, %square, %no : !torch.vtensor<[4,4],i1>, !torch.list<int>, !torch.bool -> !torch.vtensor<[1,1,4,4],i1>"
-EITHER = (
-    """
+EITHER = """
   %other = torch.aten.bitwise_or.Tensor %past, %flag : !torch.vtensor<[4,4],i1>, !torch.vtensor<[4],i1> -> !torch.vtensor<[4,4],i1>
-"""
-    + BOOLEAN.replace("%past", "%other")
-)
+""" + BOOLEAN.replace("%past", "%other")
 BOTH = EITHER.replace("bitwise_or", "bitwise_and")
 TRIANGLE = (
     """

@@ -42,8 +42,8 @@ def computed(tmp_path, *inputs):
     return all_computed(tmp_path, *inputs)[0]
 
 
-def all_computed(tmp_path, *inputs):
-    [runtime] = runtimes.named(["local-task"])
+def all_computed(tmp_path, *inputs, device="local-task"):
+    [runtime] = runtimes.named([device])
     signature = signatures_of_source(tmp_path / "entered.mlir")["main"]
     answer = runtimes.run(tmp_path / "out.vmfb", signature, list(inputs), runtime)
     assert isinstance(answer, list), answer
