@@ -155,11 +155,11 @@ FINITE = st.sampled_from([-math.inf, -300.0, -2.0, -0.5, 0.0, 0.25, 1.0, 7.0, ma
 def test_arithmetic_of_bounds(ends, parts):
     pairs = sorted(ends[:2]), sorted(ends[2:])
     numbers = []
-    for (low, high), part in zip(pairs, parts):
+    for (low, high), part in zip(pairs, parts, strict=True):
         low, high = max(low, -1e6), min(high, 1e6)
         numbers.append(min(max(low + part * (high - low), low), high) if low <= high else low)
     left, right = (Bounds.of(*pair) for pair in pairs)
-    a, b = (min(max(number, pair[0]), pair[1]) for number, pair in zip(numbers, pairs))
+    a, b = (min(max(number, pair[0]), pair[1]) for number, pair in zip(numbers, pairs, strict=True))
     if math.isinf(a) or math.isinf(b):
         return
     for made, number in ((left + right, a + b), (left * right, a * b), (-left, -a)):

@@ -140,7 +140,8 @@ def stacked(parts: Sequence[Bounds], dim: int, shapes: Sequence[Sequence[int | N
     return Bounds(
         *(
             np.concatenate(
-                [np.broadcast_to(getattr(part, end), size) for part, size in zip(parts, sizes)], axis=dim
+                [np.broadcast_to(getattr(part, end), size) for part, size in zip(parts, sizes, strict=True)],
+                axis=dim,
             )
             for end in ("low", "high")
         )
