@@ -292,5 +292,15 @@ def sliced(value: ir.Value, dim: int, begin: int, end: int | None) -> ir.Value:
     return apply("aten.slice.Tensor", [value, *bounds], type_.with_size(dim, left))
 
 
+def part(value: ir.Value, dim: int, number: int, of: int) -> ir.Value:
+    """Slice ``number`` of the ``of`` equal ones of ``value`` along ``dim``; ``value`` where its size is not known."""
+    type_ = TensorType.of(value)
+    size = type_.shape[dim] if type_ else None
+    if of == 1 or size is None:
+        return value
+    each = size // of
+    return sliced(value, dim, number * each, (number + 1) * each - size or None)
+
+
 def _make(name: str, type_: str, **attributes: ir.Attribute) -> ir.Value:
     return ir.Operation.create(name, results=[ir.Type.parse(type_)], attributes=attributes).result

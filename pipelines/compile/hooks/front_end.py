@@ -126,6 +126,7 @@ REMEDIES = (
     "fissile-pad-pools",
     "fissile-scatter-extremes",
     "fissile-crop-transposed",
+    "fissile-convolve-bytes",
     "fissile-scale-blocks",
     "fissile-write-out-layers",
     "fissile-flatten-axes",

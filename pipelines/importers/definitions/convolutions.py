@@ -8,20 +8,6 @@ _MOST_GROUPS = 256
 _TAKEN = ("dilations", "kernel_shape", "strides", "output_padding")
 
 
-@defines("ConvInteger", domain="")
-def _integers(w: Writer) -> None:
-    """The border of a padded image is its zero point: it is padded before."""
-    value, pads = w.operand(0), w.attribute("pads", None)
-    if w.attribute("auto_pad", "NOTSET") != "NOTSET" or not pads or not any(pads):
-        raise NotDefined("no pads, or pads that follow from the sizes")
-    half = len(pads) // 2
-    widths = w.ints(0, 0, *pads[:half], 0, 0, *pads[half:])
-    zero = w.reshape(w.operand(2), 1) if w.operand(2) else w.cast(w.ints(0), value)
-    padded = w.op("Pad", value, widths, w.along("Squeeze", zero, [0]))
-    given = {name: found for name in ("dilations", "group", "kernel_shape", "strides") if (found := w.attribute(name, None)) is not None}  # fmt: skip
-    w.end(0, w.op("ConvInteger", padded, *list(w.node.input)[1:], **given))
-
-
 @defines("ConvTranspose", domain="")
 def _transposed(w: Writer) -> None:
     """Group by group, and what the pads take away cut off behind: IREE has neither groups of several channels nor pads that differ."""

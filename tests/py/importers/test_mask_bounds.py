@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -115,6 +116,7 @@ def _program(mask: str) -> str:
     return HEAD + mask + TAIL.replace("MASK", f"!torch.vtensor<[1,1,4,4],{element}>")
 
 
+@cache
 def _read(text: str) -> tuple[Bounds, bool]:
     """The bounds of the mask, and whether the remedy is for it."""
     with ir.Context() as context:

@@ -198,12 +198,10 @@ class TorchBounds:
         return compared(name, left, right)
 
     def _range(self, ends: list[ir.Value], type_: TensorType) -> Bounds | None:
-        numbers = [torch.integer_of(end) for end in ends]
-        if len(type_.shape) != 1 or type_.shape[0] is None or None in numbers:
+        numbers = [number for end in ends if (number := torch.integer_of(end)) is not None]
+        if len(type_.shape) != 1 or type_.shape[0] is None or len(numbers) < len(ends):
             return None
-        start, step = (numbers[0], 1) if len(ends) > 1 else (0, 1)
-        step = numbers[2] if len(ends) == 3 else step
-        assert start is not None and step is not None
+        start, step = numbers[0] if len(ends) > 1 else 0, numbers[2] if len(ends) == 3 else 1
         return Bounds.exactly(start + step * np.arange(type_.shape[0]))
 
     def _moved(self, name: str, operands: list[ir.Value], type_: TensorType) -> Bounds | None:
@@ -227,7 +225,8 @@ class TorchBounds:
         found = self.of(operands[0])
         if found.low.size == 1 or _is_large(given) or _is_large(type_):
             return found.uniform
-        return found.mapped(lambda end: move(np.broadcast_to(end, given.shape)))
+        sizes = [size or 0 for size in given.shape]
+        return found.mapped(lambda end: move(np.broadcast_to(end, sizes)))
 
     def _triangle(self, name: str, operands: list[ir.Value], given: TensorType) -> Bounds:
         found, diagonal = self.of(operands[0]), torch.integer_of(operands[1])
@@ -280,16 +279,17 @@ def _move(
         return np.transpose
     if name == "aten.permute" and (order := torch.integers_of(operands[1])) is not None:
         return lambda array: np.transpose(array, order)
-    numbers = [torch.integer_of(operand) for operand in operands[1:]]
-    if None in numbers:
+    numbers = [number for operand in operands[1:] if (number := torch.integer_of(operand)) is not None]
+    if len(numbers) < len(operands) - 1:
         return None
     if name == "aten.transpose.int":
-        return lambda array: np.swapaxes(array, *numbers)
+        first, second = numbers
+        return lambda array: np.swapaxes(array, first, second)
     if name == "aten.select.int":
         dim, at = numbers
         return lambda array: np.take(array, at, axis=dim)
     if name == "aten.slice.Tensor":
         dim, *ends = numbers
-        at = (slice(None),) * (dim % len(given.shape)) + (slice(*ends),)
-        return lambda array: array[at]
+        part = (slice(None),) * (dim % len(given.shape)) + (slice(*ends),)
+        return lambda array: array[part]
     return None

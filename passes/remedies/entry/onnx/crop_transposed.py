@@ -74,9 +74,9 @@ class CropTransposed(FrontEndRemedy):
         }
         parts = []
         for group in range(groups):
-            operands = [_part(value, 1, group, groups), _part(weights, 0, group, groups)]
+            operands = [torch.part(value, 1, group, groups), torch.part(weights, 0, group, groups)]
             if bias is not None:
-                operands.append(_part(bias, 0, group, groups))
+                operands.append(torch.part(bias, 0, group, groups))
             parts.append(torch.apply_onnx("ConvTranspose", operands, made, **kept))
         found = parts[0] if groups == 1 else torch.concatenated(parts, 1)
         for dim, (before, after) in enumerate(pads, _SPATIAL):
@@ -89,16 +89,6 @@ def _groups(op: ir.Operation, weights: torch.TensorType) -> int:
     """How many parts are computed separately: IREE 3.13 rejects groups of one channel."""
     groups = number(op, "group", 1)
     return groups if groups == weights.shape[0] else 1
-
-
-def _part(value: ir.Value, dim: int, group: int, groups: int) -> ir.Value:
-    """The slice of ``value`` along ``dim`` that belongs to ``group``."""
-    type_ = torch.TensorType.of(value)
-    size = type_.shape[dim] if type_ else None
-    if groups == 1 or size is None:
-        return value
-    each = size // groups
-    return torch.sliced(value, dim, group * each, (group + 1) * each - size or None)
 
 
 def _follows(op: ir.Operation) -> bool:
