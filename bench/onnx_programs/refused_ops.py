@@ -129,6 +129,12 @@ of(
     s=np.array([1, 3, 5, 7]),
 )
 of(
+    "resize_bytes",
+    "uint8[1,3,8,6] x => y",
+    'y = Resize<mode="linear">(x, , , s)',
+    s=np.array([1, 3, 16, 11]),
+)
+of(
     "transpose_groups",
     "float[b,4,6,6] x => y",
     "y = ConvTranspose<group=2, strides=[2,2], pads=[1,1,1,1]>(x, w, c)",

@@ -70,15 +70,15 @@ def _import(job: dict) -> dict:
     lines = job["lines"] = onnx_nodes.number_nodes(model)
     definable = expand.definable(model)
     untyped = [kind for kind, node in definable.items() if node] if job.get("define") else []
-    numbers = {kind: onnx_nodes.number_of(definable[kind]) for kind in untyped}
     opset = _opset(model)
     before, after = _around(job["expand"])
+    replaced: set[str] = set()
     if before or untyped:  # the converter knows neither ops of other domains nor those of later versions
-        model = _expanded(model, [*untyped, *before])
+        model, replaced = _expanded(model, [*untyped, *before])
     if RAISED in job["expand"]:
         model = raised(model)
     if after:
-        model = _expanded(model, after)
+        model, _more = _expanded(model, after)
     context = ir.Context()
     info = onnx_importer.ModelInfo(model)
     module = info.create_module(context=context).operation
@@ -96,7 +96,7 @@ def _import(job: dict) -> dict:
         ),
         "opset": opset,
         "own": sorted(definable),
-        "defined": numbers,
+        "defined": {kind: onnx_nodes.number_of(definable[kind]) for kind in untyped if kind in replaced},
     }
 
 
@@ -181,14 +181,15 @@ def raised(model):
 
 
 def _expanded(model, kinds: Sequence[str]):
-    """``model`` with every node of ``kinds`` replaced by its definition, the standard's in the main graph alone; shapes inferred again."""
+    """``model`` with every node of ``kinds`` replaced by its definition, the standard's in the main graph alone; shapes inferred again. And
+    the kinds that `definitions` has replaced."""
     import onnx
     from onnx import inliner
 
     from . import constant_nodes, onnx_nodes
     from .definitions import expand
 
-    expand.expand(model, kinds)
+    replaced = expand.expand(model, kinds)
     before = list(model.graph.node)
     wider = inliner.inline_selected_functions(
         model, [("", kind) for kind in kinds], exclude=False, inline_schema_functions=True
@@ -197,7 +198,7 @@ def _expanded(model, kinds: Sequence[str]):
     wider = onnx.shape_inference.infer_shapes(wider, data_prop=True)
     while constant_nodes.fold(wider):
         wider = onnx.shape_inference.infer_shapes(wider, data_prop=True)
-    return wider
+    return wider, replaced
 
 
 if __name__ == "__main__":

@@ -127,6 +127,7 @@ REMEDIES = (
     "fissile-scatter-extremes",
     "fissile-crop-transposed",
     "fissile-convolve-bytes",
+    "fissile-resize-floats",
     "fissile-scale-blocks",
     "fissile-write-out-layers",
     "fissile-flatten-axes",

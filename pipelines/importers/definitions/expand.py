@@ -24,14 +24,19 @@ if TYPE_CHECKING:
 
 def definable(model: onnx.ModelProto) -> dict[str, str]:
     """The op types of ``model`` that have a definition, with the name of the first node of theirs that IREE's importer cannot use: it has a
-    result without a type, or a constant of 4 bits; "" where there is none. Shapes have been inferred.
+    constant of 4 bits, or a result without a type, and that not only because an operand has none; "" where there is none. Shapes have been
+    inferred.
     """
     found: dict[str, str] = {}
+    opset = Known(list(model.opset_import)).opset
     for graph, typed in _graphs(model.graph, set()):
         narrow = {tensor.name for tensor in graph.initializer if _is_narrow(tensor)}
         for node in graph.node:
             if (node.domain, node.op_type) in DEFINITIONS:
-                untyped = any(name and name not in typed for name in node.output)
+                follows = _is_registered(node, opset) and any(
+                    name and name not in typed for name in node.input
+                )
+                untyped = not follows and any(name and name not in typed for name in node.output)
                 untyped |= not narrow.isdisjoint(node.input)
                 found[node.op_type] = found.get(node.op_type) or (node.name if untyped else "")
     return found
@@ -39,23 +44,28 @@ def definable(model: onnx.ModelProto) -> dict[str, str]:
 
 def unregistered(model: onnx.ModelProto) -> bool:
     """Whether ``model`` has an op in the standard's domain that its version of the standard lacks and that has a definition."""
-    import onnx
-
     opset = Known(list(model.opset_import)).opset
     return any(
-        node.domain == "" and ("", node.op_type) in DEFINITIONS and not onnx.defs.has(node.op_type, opset, "")
+        node.domain == "" and ("", node.op_type) in DEFINITIONS and not _is_registered(node, opset)
         for graph, _typed in _graphs(model.graph, set())
         for node in graph.node
     )
 
 
-def expand(model: onnx.ModelProto, kinds: Iterable[str]) -> bool:
-    """Replaces the nodes of ``kinds``, in nested graphs too, by their definitions where these cover them; returns whether one was."""
+def _is_registered(node: onnx.NodeProto, opset: int) -> bool:
+    """Whether the standard has the op in version ``opset``."""
+    import onnx
+
+    return node.domain == "" and onnx.defs.has(node.op_type, opset, "")
+
+
+def expand(model: onnx.ModelProto, kinds: Iterable[str]) -> set[str]:
+    """Replaces the nodes of ``kinds``, in nested graphs too, by their definitions where these cover them; returns of which kinds one was."""
     wanted = set(kinds)
     return _expand(model.graph, Known(list(model.opset_import)), lambda node: node.op_type in wanted)
 
 
-def _expand(graph: onnx.GraphProto, known: Known, wanted: Callable[[onnx.NodeProto], bool]) -> bool:
+def _expand(graph: onnx.GraphProto, known: Known, wanted: Callable[[onnx.NodeProto], bool]) -> set[str]:
     import onnx
 
     for tensor in graph.initializer:
@@ -64,7 +74,7 @@ def _expand(graph: onnx.GraphProto, known: Known, wanted: Callable[[onnx.NodePro
         if value.type.tensor_type.elem_type:
             known.types.setdefault(value.name, value.type)
     nodes: list[onnx.NodeProto] = []
-    changed = False
+    changed: set[str] = set()
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.HasField("g"):
@@ -76,7 +86,7 @@ def _expand(graph: onnx.GraphProto, known: Known, wanted: Callable[[onnx.NodePro
             nodes.append(node)
         else:
             nodes += written
-            changed = True
+            changed.add(node.op_type)
     used = {name for node in nodes for name in node.input} if changed else set()
     for tensor in [one for one in graph.initializer if changed and _is_narrow(one) and one.name not in used]:
         graph.initializer.remove(tensor)
@@ -110,6 +120,7 @@ def _graphs(graph: onnx.GraphProto, outside: set[str]):
         for value in (*graph.input, *graph.value_info, *graph.output)
         if value.type.tensor_type.elem_type
     }
+    typed |= {tensor.name for tensor in graph.initializer}
     yield graph, typed
     for node in graph.node:
         for attribute in node.attribute:

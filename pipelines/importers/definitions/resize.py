@@ -15,6 +15,8 @@ _MOST = 1024
 """Elements of a dimension: the weights of one are a matrix."""
 _MOST_ELEMENTS = 2**24
 """Of what the weights of one dimension are evaluated on."""
+_F32 = 1
+"""Of TensorProto.DataType."""
 _MODE = ("antialias", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value", "mode", "nearest_mode")  # fmt: skip
 
 
@@ -45,6 +47,7 @@ def _resize(w: Writer) -> None:
             raise NotDefined("an aspect ratio that the call decides")
         ratios = [float(stated[number]) / (sizes[axis] or 1) for number, axis in enumerate(axes)]
         decisive = ratios.index(min(ratios) if policy == "not_larger" else max(ratios))
+    found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for number, axis in enumerate(axes):
         before, after = sizes[axis], wanted[axis]
         if before is None or after is None or max(before, after) > _MOST:
@@ -57,17 +60,34 @@ def _resize(w: Writer) -> None:
         if stated is not None and decisive not in (None, number):
             of = decisive or 0
             other = _Ratio(policy, int(stated[number]), sizes[axes[of]] or 0, int(stated[of]))
-        value = _along(w, value, axis, _weights(w, before, after, scale, part, given, other))
-    w.end(0, value)
+        found[axis] = _weights(w, before, after, scale, part, given, other)
+    made = value
+    if not _has_fractions(w, value) and not all(map(_selects, found.values())):
+        made = w.op("Cast", value, to=_F32)  # and back: the standard drops what is behind the point
+    for axis, weights in found.items():
+        made = _along(w, made, axis, weights)
+    w.end(0, w.cast(made, value))
+
+
+def _has_fractions(w: Writer, value: str) -> bool:
+    from onnx import helper
+
+    return helper.tensor_dtype_to_np_dtype(w.dtype(value)).kind not in "iu"
+
+
+def _selects(found: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Whether each result is an element of the tensor."""
+    weights, offset = found
+    return bool(
+        not offset.any()
+        and (np.sort(weights, axis=0)[-1] == 1).all()
+        and (np.count_nonzero(weights, axis=0) == 1).all()
+    )
 
 
 def _along(w: Writer, value: str, axis: int, found: tuple[np.ndarray, np.ndarray]) -> str:
     weights, offset = found  # [before, after], [after]
-    if (
-        not offset.any()
-        and (np.sort(weights, axis=0)[-1] == 1).all()
-        and (np.count_nonzero(weights, axis=0) == 1).all()
-    ):
+    if _selects(found):
         return w.op("Gather", value, w.ints(*weights.argmax(axis=0).tolist()), axis=axis)
     rank = w.rank(value)
     order = [*(dim for dim in range(rank) if dim != axis), axis]

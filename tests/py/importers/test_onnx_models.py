@@ -190,7 +190,7 @@ def expanded(tmp_path, name, kinds):
     """The main graph's op types after the import of ``name`` with ``kinds`` expanded."""
     from fissile.pipelines.importers import onnx_child
 
-    return [n.op_type for n in onnx_child._expanded(onnx.load(tmp_path / name), kinds).graph.node]
+    return [n.op_type for n in onnx_child._expanded(onnx.load(tmp_path / name), kinds)[0].graph.node]
 
 
 def normalisation(path):

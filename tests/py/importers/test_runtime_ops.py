@@ -183,7 +183,7 @@ def test_a_network_of_the_quantiser_compiles(tmp_path, flags, driver):
     assert np.abs(found[0] - wanted[0]).max() <= 2 * step
 
 
-COMPILED = ("grouped_open", "grouped_packed", "bits_zero_points", "attention_lengths", "embed", "rotary", "rotary_part", "rotary_heads_part", "simplified", "layer_old", "gru_both", "blocks_int4", "resize_antialias", "resize_crop", "transpose_lower", "transpose_groups", "integers_padded", "resize_not_larger", "norms_gaps", "norms_of_unknown_sizes", "patches_steps", "patches_volume", "skip_twice", "encoder_layer", "dynamic_matmul", "fused_matmul")  # fmt: skip
+COMPILED = ("grouped_open", "grouped_packed", "bits_zero_points", "attention_lengths", "embed", "rotary", "rotary_part", "rotary_heads_part", "simplified", "layer_old", "gru_both", "blocks_int4", "resize_antialias", "resize_crop", "resize_bytes", "transpose_lower", "transpose_groups", "integers_padded", "resize_not_larger", "norms_gaps", "norms_of_unknown_sizes", "patches_steps", "patches_volume", "skip_twice", "encoder_layer", "dynamic_matmul", "fused_matmul")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", COMPILED)
