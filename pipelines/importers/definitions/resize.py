@@ -47,7 +47,7 @@ def _resize(w: Writer) -> None:
             raise NotDefined("an aspect ratio that the call decides")
         ratios = [float(stated[number]) / (sizes[axis] or 1) for number, axis in enumerate(axes)]
         decisive = ratios.index(min(ratios) if policy == "not_larger" else max(ratios))
-    found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    along: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for number, axis in enumerate(axes):
         before, after = sizes[axis], wanted[axis]
         if before is None or after is None or max(before, after) > _MOST:
@@ -60,11 +60,11 @@ def _resize(w: Writer) -> None:
         if stated is not None and decisive not in (None, number):
             of = decisive or 0
             other = _Ratio(policy, int(stated[number]), sizes[axes[of]] or 0, int(stated[of]))
-        found[axis] = _weights(w, before, after, scale, part, given, other)
+        along[axis] = _weights(w, before, after, scale, part, given, other)
     made = value
-    if not _has_fractions(w, value) and not all(map(_selects, found.values())):
+    if not _has_fractions(w, value) and not all(map(_selects, along.values())):
         made = w.op("Cast", value, to=_F32)  # and back: the standard drops what is behind the point
-    for axis, weights in found.items():
+    for axis, weights in along.items():
         made = _along(w, made, axis, weights)
     w.end(0, w.cast(made, value))
 
