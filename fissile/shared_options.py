@@ -80,5 +80,6 @@ LOAD_PASSES = Option(
 )
 
 STRICT = Option(
-    "strict", "if something could not be checked (FIS902, FIS903), exit with status 3 and write no output"
+    "strict",
+    "if something could not be checked (FIS902, FIS903, FIS008), exit with status 3 and write no output",
 )

@@ -57,12 +57,13 @@ class PhasePipeline:
     def advance(self, module: Module, to: str) -> list[Finding]:
         """Runs ``module`` up to and including phase ``to`` and its hooks; returns what the hooks found.
 
-        A hook at the phase where the module already stands is taken as done. Raises PhaseFailed,
+        A hook at the phase where the module already stands is taken as done, unless the module was read there. Raises PhaseFailed,
         and PassFailed where IREE breaks a property on the way and contracts are verified.
         """
         findings: list[Finding] = []
-        here = phase_index(module.phase)
-        for phase in PHASES[here + 1 : phase_index(to) + 1]:
+        here = phase_index(module.phase) + (not module.is_read)
+        module.is_read = False
+        for phase in PHASES[here : phase_index(to) + 1]:
             due = [hook for hook in self.hooks if hook.phase == phase and hook.wanted()]
             if due or phase == to or self._verify_contracts:
                 self._run(module, phase)

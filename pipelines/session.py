@@ -22,20 +22,16 @@ from fissile.dialect import register
 from fissile.dialect.places import names_of_places
 from fissile.dialect.source_text import BYTECODE, text_of_file
 from fissile.errors import FissileError, UsageError, closest
-from fissile.finding import Finding, Place
-from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
+from fissile.finding import Place
 from fissile.passes.analysis.program.input_marks import NO_MARKS, InputMarks, marks_of
-from fissile.passes.analysis.program.native_code import may_hold_native_code, native_code
 from fissile.passes.analysis.program.source_lines import may_be_quoted
-from fissile.passes.checks.refusals.embedded_pipelines import check_embedded_pipeline
-from fissile.passes.checks.refusals.native_code import check_native_code
 from fissile.passes.containment import contained
-from fissile.passes.definition import PassFailed
 from fissile.passes.iree import library
 from fissile.passes.iree.flags import PREPROCESSING_FLAG
 from fissile.passes.iree.phases import PHASES
 from fissile.passes.progress import running
 
+from .brought_code import refuse_brought_code
 from .portable_stablehlo import stablehlo_of
 from .probe.diagnostics import Diagnostic, parse_diagnostic
 from .process.atomic_write import write_atomically
@@ -73,12 +69,16 @@ class Module:
         self.phase = phase
         self.name = name
         self.marks = marks
+        self.is_read = False
+        """Whether it has been read at ``phase``, and no hook of that phase has seen it."""
         self._before: tuple[ir.Operation, str] | None = None
         self._read: dict[str, Any] = {}
 
     def clone(self) -> Module:
         """A deep copy in the same context."""
-        return Module(self.op.operation.clone(), self.phase, self.name, self.marks)
+        copy = Module(self.op.operation.clone(), self.phase, self.name, self.marks)
+        copy.is_read = self.is_read
+        return copy
 
     def once(self, what: str, read: Callable[[], Answer]) -> Answer:
         """``read()``, which looks at the ops of this module; it is kept under ``what`` until the module may have changed."""
@@ -94,6 +94,11 @@ class Module:
         """The same module, taken as one that has reached ``phase``."""
         self.phase = phase
         return self
+
+    def read_at(self, phase: str) -> Module:
+        """The same of one that was written behind ``phase``, and read again."""
+        self.is_read = phase != PHASES[0]
+        return self.stands_at(phase)
 
     def about_to_change(self) -> None:
         """Keeps a copy for `put_back`. A step calls it before its first change; one that finds nothing to change costs nothing."""
@@ -126,25 +131,6 @@ def phase_index(phase: str) -> int:
     if phase not in PHASES:
         raise UsageError(f"unknown phase '{phase}'", closest(phase, list(PHASES)))
     return PHASES.index(phase)
-
-
-def may_bring_code(source: bytes) -> bool:
-    """Whether `refuse_brought_code` can find anything in ``source``: a search of bytes, so that a healthy program pays nothing."""
-    return may_embed_pipelines(source) or may_hold_native_code(source)
-
-
-def refuse_brought_code(module: ir.Operation, source: bytes, runs_constants: bool = True) -> None:
-    """Raises PassFailed for what ``module``, parsed from ``source``, brings along: FIS005 for each pass pipeline, FIS006 for native code.
-
-    ``runs_constants``: a phase or pass follows that evaluates constants or builds executables.
-    """
-    found: list[Finding] = []
-    if may_embed_pipelines(source):
-        found += [check_embedded_pipeline(one) for one in embedded_pipelines(module)]
-    if runs_constants and may_hold_native_code(source):
-        found += [check_native_code(one) for one in native_code(module)]
-    if found:
-        raise PassFailed(found)
 
 
 class Session:

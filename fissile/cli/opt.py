@@ -105,8 +105,9 @@ def _transform(
     from fissile.dialect.verify import verify_dialect
     from fissile.passes.analysis.program.source_lines import text_may_be_quoted
     from fissile.passes.definition import PassFailed
+    from fissile.pipelines.brought_code import refuse_brought_code
     from fissile.pipelines.pass_runner import run_pipeline
-    from fissile.pipelines.session import PhaseFailed, refuse_brought_code
+    from fissile.pipelines.session import PhaseFailed
 
     register(session.context)
     runs_constants = pipeline is not None and "iree-" in str(

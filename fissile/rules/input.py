@@ -175,6 +175,26 @@ func.func @f(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> t
     ),
 )
 define(
+    "FIS008",
+    "started-late",
+    "the compile starts behind phases whose results fissile checks",
+    "`--compile-from` names a phase behind global-optimization, where tensors are values and sizes are known. What later phases make of "
+    "the program does not show any more whether an index fits its storage, or whether IREE has moved a load or a store.",
+    "fissile compares what a program specifies with what IREE makes of it, phase by phase; a program that was written behind a phase "
+    "has no such part before it.",
+    "Compile the program from its start, or from a phase up to global-optimization. If fissile has written the input "
+    "(`fissile compile --compile-to=flow`), that was checked then.",
+    shown=Shown(
+        "fissile compile in.mlir --target=llvm-cpu --compile-from=flow -o out.vmfb",
+        """\
+util.func public @f(%a: !hal.buffer_view) -> !hal.buffer_view {
+  util.return %a : !hal.buffer_view
+}
+""",
+        repaired_command=COMPILE,
+    ),
+)
+define(
     "FIS010",
     "uncalibrated-version",
     "fissile is not calibrated for the installed version of IREE",

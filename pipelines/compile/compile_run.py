@@ -40,6 +40,7 @@ from ..session import Module, PhaseFailed, Session, phase_index
 from .hooks import imports
 from .hooks.early_stops import stop_early
 from .hooks.plan import HookPlan, stop_on_leftovers
+from .late_start import check_start
 from .request import STDIN_NAME, CompileRequest
 from .wrong_numbers import settled
 
@@ -90,7 +91,7 @@ class CompileRun:
 
     def parse(self) -> Module:
         module = self._read()
-        module.stands_at(self.request.compile_from)
+        module.read_at(self.request.compile_from)
         source = self._source
         if self._reads_input and self.request.compile_from == "start":
             self.misread = tuple(
@@ -286,7 +287,13 @@ class CompileRun:
     def report(self, findings: Iterable[Finding], written: bool = False, stopped: bool = False) -> Report:
         """``stopped``: a pass ended the compile, and there is no output that `--allow-wrong-numbers` could write."""
         containment = current()
-        findings = [*check_version(), *self.misread, *findings, *(containment.missed if containment else ())]
+        findings = [
+            *check_version(),
+            *check_start(self.request),
+            *self.misread,
+            *findings,
+            *(containment.missed if containment else ()),
+        ]
         findings = self._strictly(findings)
         if not stopped:
             findings = settled(findings, self.request.allow_wrong)

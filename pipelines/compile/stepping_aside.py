@@ -16,7 +16,7 @@ from ..process.child import run_child
 from ..process.limits import limits_in_force
 from .request import CompileRequest
 
-OWN_CODES = ("FIS902", "FIS903")
+OWN_CODES = ("FIS902", "FIS903", "FIS008")
 """What --strict does not let pass. FIS902 with severity error is reported as such."""
 _OPTION = "--strict"
 

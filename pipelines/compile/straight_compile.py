@@ -71,7 +71,7 @@ class StraightCompile:
         findings: list[Finding] = []
         end = self._run.request.compile_to
         try:
-            if phase_index(module.phase) < phase_index(DISPATCHES_CONFIGURED_AT) <= phase_index(end):
+            if self._looks_at(module) and phase_index(DISPATCHES_CONFIGURED_AT) <= phase_index(end):
                 if can_go_back(self._run.request):
                     findings += self._run.phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)
                     contained("a copy for repairs", lambda: self._run.keep_origin(module, findings), None)
@@ -89,6 +89,12 @@ class StraightCompile:
         if self._run.request.verify:
             findings += self._run.verify_artifact()
         return findings, None
+
+    @staticmethod
+    def _looks_at(module: Module) -> bool:
+        """Whether ``module`` has no configured dispatches yet, or was read with them."""
+        here, configured = phase_index(module.phase), phase_index(DISPATCHES_CONFIGURED_AT)
+        return here < configured or here == configured and module.is_read
 
     def _foreseen(self, module: Module, findings: list[Finding]) -> Foreseen | None:
         """Why code need not be generated for ``module`` as it is; what is slow is added to the ``findings`` so far."""

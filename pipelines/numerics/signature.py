@@ -226,7 +226,8 @@ def refuse_pipelines_of(path: Path) -> None:
 
     from fissile.passes.definition import PassFailed
 
-    from ..session import Session, may_bring_code, refuse_brought_code
+    from ..brought_code import may_bring_code, refuse_brought_code
+    from ..session import Session
 
     source = Path(path).read_bytes()
     if not may_bring_code(source):

@@ -17,7 +17,7 @@ from fissile.passes.iree.phases import (
 from fissile.passes.plugins import CHECKS, declares
 
 from ...phase_pipeline import PhaseHook
-from ...session import Module, Session
+from ...session import Module, Session, phase_index
 from ..request import CompileRequest
 from . import host_updates
 from .attentions import DECOMPOSE
@@ -128,7 +128,11 @@ class HookPlan:
         act: Callable[[Module], Iterable[Finding]],
         wanted: Callable[[], bool] = lambda: True,
     ) -> PhaseHook:
-        """A hook that fissile adds itself: where it throws, the module is put back and goes on as it was."""
+        """A hook that fissile adds itself: where it throws, the module is put back and goes on as it was. A program that was written behind
+        ``phase`` meets it where it is read, as long as ops are no dispatches yet."""
+        start = self._request.compile_from
+        if phase_index(phase) < phase_index(start) <= phase_index(BOUNDARIES_PLACED_AT):
+            phase = start
 
         def act_or_leave(module: Module) -> Iterable[Finding]:
             found = contained_change(f"the step '{name}'", lambda: act(module), module.put_back, ())

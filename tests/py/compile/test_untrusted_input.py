@@ -273,7 +273,8 @@ def test_native_code_is_compiled_where_that_is_allowed(tmp_path):
 def test_an_object_file_is_one_below_the_working_directory(object_, is_refused):
     from iree.compiler import ir
 
-    from fissile.pipelines.session import Session, refuse_brought_code
+    from fissile.pipelines.brought_code import refuse_brought_code
+    from fissile.pipelines.session import Session
 
     text = ADD.replace(" {\n", f" attributes {{x = [#hal.executable.object<{{{object_}}}>]}} {{\n", 1)
     with Session().context:

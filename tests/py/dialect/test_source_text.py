@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fissile.dialect.source_text import BYTECODE, without_elements
-from fissile.pipelines.session import may_bring_code
+from fissile.pipelines.brought_code import may_bring_code
 
 DIGITS = b"0123456789ABCDEF" * 8
 
