@@ -114,7 +114,9 @@ class Finding:
 
     def __post_init__(self) -> None:
         if self.code not in RULES:
-            raise ValueError(f"finding with unknown code {self.code}: add it to fissile/rules/")
+            raise ValueError(
+                f"finding with unknown code {self.code}: declare it with `fissile.rules.rule.define`"
+            )
         if self.effect is None:
             object.__setattr__(self, "effect", RULES[self.code].effect)
         if self.severity is None:

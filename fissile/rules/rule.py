@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -100,6 +101,21 @@ RETIRED = {
     "FIS901": "FIS903",
 }
 """Codes of earlier versions, which are not given out again, and the rule that each became part of."""
+
+
+_OWN = re.compile(r"FIS\d{3}")
+
+
+def brought(codes: Iterable[str]) -> tuple[Rule, ...]:
+    """The rules of those of ``codes`` that are not fissile's own: another process does not know them, where a file of passes declares them."""
+    return tuple(RULES[code] for code in dict.fromkeys(codes) if not _OWN.fullmatch(code))
+
+
+def receive(rules: Iterable[Rule]) -> None:
+    """Enters ``rules`` of another process, where they are not known."""
+    for rule in rules:
+        if rule.code not in RULES:
+            RULES.enter(rule)
 
 
 def define(*args: Any, shown: Shown | None = None, **kwargs: Any) -> None:

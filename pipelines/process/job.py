@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fissile import wire
 from fissile.finding import Finding
 from fissile.passes.failures.failure import Ending
 from fissile.passes.iree.flags import PRINTED_AT_EXIT
 from fissile.report import Report
+from fissile.rules.rule import Rule, receive
 
 from ..compile.request import CompileRequest
 
@@ -160,7 +162,19 @@ class WorkerError:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker says in the end: a report, or an error."""
+    """What a worker says in the end: a report, or an error. ``rules`` are those that passes of the user's declare for its findings."""
 
     report: Report | None = None
     error: WorkerError | None = None
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Rules:
+    rules: tuple[Rule, ...] = ()
+
+
+def read_answer(data: bytes) -> Answer:
+    """What a worker has left. Raises WireError."""
+    receive(wire.decode(_Rules, data).rules)  # a finding is not built without its rule
+    return wire.decode(Answer, data)

@@ -33,7 +33,7 @@ from ..status import announce, is_listened, line_of
 from .atomic_write import Place, deliver, place_of, staged
 from .child import Child
 from .deadline import CpuDeadline
-from .job import Answer, CompileJob, Job
+from .job import CompileJob, Job, read_answer
 from .phase_timeout import phase_timeout
 from .scratch import scratch
 from .worker_end import (
@@ -314,7 +314,7 @@ def _outcome(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Report
     """What the worker reported; None where it did not come to that."""
     if end.timed_out or not job.result.exists():
         return None
-    answer = wire.decode(Answer, job.result.read_bytes())
+    answer = read_answer(job.result.read_bytes())
     report = answer.report
     # What IREE prints itself: --mlir-print-ir-…, --mlir-timing, … What the linker missed is reported, or repaired.
     printed = re.sub(LINKER_SAID, "", end.errors) if report and not report.exit_code else end.errors

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from fissile import wire
 from fissile.errors import InternalError
 from fissile.passes.iree.late_imports import load_late, load_now
+from fissile.rules.rule import brought
 
 from .entry import begin, error_in_words, leave_answer
 from .job import Answer, CompileJob
@@ -48,7 +49,9 @@ def main() -> int:
 def answer(job: CompileJob) -> Answer:
     """What the worker says of ``job``: a report, or an error with its exit code."""
     try:
-        return Answer(_compile(job))
+        report = _compile(job)
+        own = brought(one.code for one in report.findings) if job.request.load_passes else ()
+        return Answer(report, rules=own)
     except BaseException as error:  # the caller turns it into one line and a reproducer
         return Answer(error=error_in_words(error))
 

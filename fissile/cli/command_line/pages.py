@@ -25,6 +25,7 @@ EXPLAIN = Command(
                 Option("json-schema", "print the JSON Schema (2020-12) of --format=json"),
             ),
         ),
+        ("rules of your own passes", (LOAD_PASSES,)),
     ),
     examples=(
         Example("fissile explain", "all rules, one per line"),

@@ -26,6 +26,11 @@ def run(args: argparse.Namespace) -> int:
 
         print_fitted(strategies_text())
         return int(ExitCode.CLEAN)
+    if args.load_passes:
+        from fissile.passes.catalogue import load_user_passes
+
+        for file in args.load_passes:
+            load_user_passes(file)
     if not args.code:
         rules = sorted(RULES.values(), key=lambda r: r.code)
         room = max(len(rule.name) for rule in rules)
@@ -48,7 +53,10 @@ def find_rule(text: str) -> Rule:
         )
         hint = f"did you mean '{near}'? `fissile explain` lists all"
     else:
-        hint = closest(text, [rule.name for rule in RULES.values()]) or "`fissile explain` lists all"
+        near_name = closest(text, [rule.name for rule in RULES.values()])
+        hint = (
+            near_name or "`fissile explain` lists all; --load-passes=FILE.py loads those of your own passes"
+        )
     raise UsageError(f"unknown finding '{text}'", hint)
 
 
