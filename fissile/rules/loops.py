@@ -278,8 +278,8 @@ define(
     "FIS175",
     "replayed-copy",
     "the numbers may be wrong from the second call on: the Vulkan runtime replays copies of an earlier call",
-    "A function on Vulkan copies tensors of the call (arguments, results, intermediate tensors) in a command buffer with no dispatch and "
-    "no fill: a concatenation, an element that the host reads, in a loop for example. The first call is right. A later one copies "
+    "A function on Vulkan copies tensors of the call (arguments, results, intermediate tensors) in a command buffer of several copies, with no "
+    "dispatch and no fill: a concatenation, an element that the host reads, in a loop for example. The first call is right. A later one copies "
     "from and to the buffers of the first: the numbers are those of the earlier call, and memory that belongs to other tensors is "
     "overwritten.",
     "IREE 3.13 records a command buffer once and passes the buffers of each call in a table. Its Vulkan runtime keeps the recorded "

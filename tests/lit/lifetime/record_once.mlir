@@ -11,11 +11,12 @@ module attributes {stream.affinity.default = #hal.device.affinity<@device>} {
     %c16 = arith.constant 16 : index
     %done = stream.cmd.execute with(%a as %x: !stream.resource<external>{%c16}, %b as %y: !stream.resource<staging>{%c4}) {
       stream.cmd.copy %x[%c0], %y[%c0], %c4 : !stream.resource<external>{%c16} -> !stream.resource<staging>{%c4}
+      stream.cmd.copy %x[%c4], %y[%c0], %c4 : !stream.resource<external>{%c16} -> !stream.resource<staging>{%c4}
     } => !stream.timepoint
     util.return %done : !stream.timepoint
   }
 
-  // The offset is known in the call only; there is a fill as well.
+  // The offset is known in the call only; there is a fill as well; one copy is not recorded.
   // CHECK-LABEL: util.func public @silent
   // CHECK-NOT:     once
   util.global private @table : !stream.resource<constant>
@@ -37,6 +38,9 @@ module attributes {stream.affinity.default = #hal.device.affinity<@device>} {
       stream.cmd.copy %x[%c0], %y[%c0], %c4 : !stream.resource<constant>{%c16} -> !stream.resource<external>{%c16}
       stream.cmd.fill %c7, %y[%c4 for %c4] : i32 -> !stream.resource<external>{%c16}
     } => !stream.timepoint
-    util.return %three : !stream.timepoint
+    %four = stream.cmd.execute await(%three) => with(%a as %x: !stream.resource<external>{%c16}, %b as %y: !stream.resource<external>{%c16}) {
+      stream.cmd.copy %x[%c0], %y[%c0], %c4 : !stream.resource<external>{%c16} -> !stream.resource<external>{%c16}
+    } => !stream.timepoint
+    util.return %four : !stream.timepoint
   }
 }

@@ -294,6 +294,33 @@ def test_a_second_call_does_not_copy_from_the_buffers_of_the_first(tmp_path, run
         np.testing.assert_array_equal(wrong, [1, 1, 1, 1])
 
 
+ONE_COPY = """\
+func.func private @read(%x: tensor<i32>) -> i32 attributes {noinline} {
+  %e = tensor.extract %x[] : tensor<i32>
+  return %e : i32
+}
+func.func @f0(%x0: tensor<i32>, %x1: tensor<i32>) -> tensor<2xi32> {
+  %a = call @read(%x0) : (tensor<i32>) -> i32
+  %b = call @read(%x1) : (tensor<i32>) -> i32
+  %r = tensor.from_elements %a, %b : tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+"""
+
+
+def test_one_copy_is_not_recorded(tmp_path):
+    if "vulkan" not in [one.name for one in runtimes.present()]:
+        pytest.skip("no vulkan")
+    source, output, other = tmp_path / "f.mlir", tmp_path / "f.vmfb", tmp_path / "stock.vmfb"
+    source.write_text(ONE_COPY)
+    assert not fissile.compile(source, output, FLAGS["vulkan"], check=False).findings
+    assert stock(source, *FLAGS["vulkan"], "-o", other).returncode == 0
+    assert output.read_bytes() == other.read_bytes()
+    signature, [device] = signatures_of_vmfb(output)["f0"], runtimes.named(["vulkan"])
+    [got] = runtimes.run(output, signature, [np.array(3, np.int32), np.array(8, np.int32)], device)
+    np.testing.assert_array_equal(got, [3, 8])
+
+
 def test_checks_that_iree_does_not_build_are_left_out_of_loops(tmp_path):
     """Stock builds the program; with run-time checks in its loops it does not come to an end of optimising it."""
     source, output = Path(__file__).with_name("checks_in_loops.mlir"), tmp_path / "f.vmfb"
