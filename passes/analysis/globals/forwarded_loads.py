@@ -73,9 +73,14 @@ def device_uses(scheduled: ir.Operation, accesses: Iterable[int]) -> dict[int, i
     """How often the device's work in ``scheduled`` (phase stream) uses what each of ``accesses`` loads."""
     found = dict.fromkeys(accesses, 0)
     for number, op in numbered_accesses(scheduled):
-        if number in found and op.name == iree_ops.UTIL_GLOBAL_LOAD:
+        if number in found and op.name == iree_ops.UTIL_GLOBAL_LOAD and not _is_size(op.results[0]):
             found[number] += _uses(op.results[0])
     return found
+
+
+def _is_size(value: ir.Value) -> bool:
+    """Of what the global holds: IREE loads it as well where it does not know it, as behind an optimisation barrier."""
+    return isinstance(value.type, ir.IndexType)
 
 
 def _uses(value: ir.Value) -> int:

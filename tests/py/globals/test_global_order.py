@@ -178,6 +178,32 @@ def test_a_load_that_has_it_in_any_case_stays(tmp_path):
     assert not fissile.compile(source, output, list(CPU)).findings
 
 
+STORED_IN_A_CALL = """
+util.global private mutable @g = dense<0.0> : tensor<16xf32>
+util.func private @add(%x: tensor<16xf32>) attributes {inlining_policy = #util.inline.never} {
+  %a = util.global.load @g : tensor<16xf32>
+  %s = arith.addf %a, %x : tensor<16xf32>
+  util.global.store %s, @g : tensor<16xf32>
+  util.return
+}
+util.func public @main(%x: tensor<16xf32>) -> tensor<16xf32> {
+  util.call @add(%x) : (tensor<16xf32>) -> ()
+  util.call @add(%x) : (tensor<16xf32>) -> ()
+  %c = util.global.load @g : tensor<16xf32>
+  util.return %c : tensor<16xf32>
+}
+"""
+
+
+def test_what_a_call_stores_is_not_followed_either(tmp_path):
+    """Behind a barrier IREE does not know the size of what the global holds, and loads that as well: no use of the tensor."""
+    report, [held] = compiled(tmp_path, STORED_IN_A_CALL, "local-task", np.full(16, 3, np.float32))
+    assert not report.findings
+    np.testing.assert_array_equal(held, np.full(16, 6, np.float32))
+    assert compile_stock(tmp_path / "in.mlir", tmp_path / "stock.vmfb", CPU) is None
+    assert (tmp_path / "stock.vmfb").read_bytes() == (tmp_path / "out.vmfb").read_bytes()
+
+
 @pytest.mark.parametrize("seed", [8, 13, 15])
 def test_what_stock_does_rightly_stays(tmp_path, seed):
     source, ours, stock = (tmp_path / name for name in ("in.mlir", "ours.vmfb", "stock.vmfb"))
