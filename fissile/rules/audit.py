@@ -304,6 +304,31 @@ func.func @main(%x: tensor<1x64x10x10xi8>, %w: tensor<16x64x3x3xf32>) -> tensor<
     ),
 )
 define(
+    "FIS416",
+    "empty-product",
+    "IREE crashes on a product over a dimension without elements",
+    "A matrix product sums over a dimension of size 0. Its result is what it is added to, mostly zeros; IREE ends in SIGFPE on every target. Such sizes come from "
+    "batches, masks or layers that are empty in one configuration of a model.",
+    "IREE 3.13 divides by the sizes of a product as it chooses a layout, in global optimisation.",
+    "fissile takes what the product is added to (`fissile-drop-empty-products`).",
+    effect=Effect.REFUSED,
+    shown=Shown(
+        "fissile compile in.mlir --target=llvm-cpu -o out.vmfb",
+        """\
+func.func @f(%a: tensor<4x0xf32>, %b: tensor<0x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<4x0xf32>, tensor<0x4xf32>) outs(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+""",
+        """\
+func.func @f(%a: tensor<4x1xf32>, %b: tensor<1x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<4x1xf32>, tensor<1x4xf32>) outs(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+""",
+    ),
+)
+define(
     "FIS415",
     "constant-data",
     "the module does not have the elements of a constant",

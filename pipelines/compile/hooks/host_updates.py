@@ -20,6 +20,7 @@ from fissile.passes.analysis.host.narrow_integers import narrow_integers
 from fissile.passes.analysis.host.nested_inserts import nested_inserts
 from fissile.passes.analysis.host.overwritten_arguments import may_return_arguments, overwritten_arguments
 from fissile.passes.analysis.host.tensor_ranges import scattered_ranges
+from fissile.passes.analysis.layout.empty_products import empty_products
 from fissile.passes.analysis.loops.growing_loops import growing_loops
 from fissile.passes.analysis.loops.while_operands import overfull_loops
 from fissile.passes.analysis.program.stable_sorts import unstable_sorts
@@ -28,6 +29,7 @@ from fissile.passes.analysis.scalars.wide_scalars import moved_scalars, wide_sca
 from fissile.passes.catalogue import find_pass
 from fissile.passes.checks.in_place.host_inserts import check_host_inserts
 from fissile.passes.checks.in_place.tensor_ranges import check_tensor_ranges
+from fissile.passes.checks.legality.empty_products import check_empty_products
 from fissile.passes.checks.numbers.boolean_products import check_boolean_products
 from fissile.passes.checks.numbers.demoted_boundaries import check_demoted_boundaries
 from fissile.passes.checks.numbers.float_ops import check_float_ops
@@ -171,6 +173,10 @@ def _chained(module: Module) -> list[Finding]:
     return check_chained_globals((*chained_globals(module.op), *fused_globals(module.op)))
 
 
+def _empty(module: Module) -> list[Finding]:
+    return check_empty_products(empty_products(module.op)) if module.marks.empty_products else []
+
+
 def _nested(module: Module) -> list[Finding]:
     return check_nested_inserts(nested_inserts(module.op))
 
@@ -224,6 +230,7 @@ ROWS = (
         "fissile-convert-boundaries",
         lambda session: {"words": names_spirv(session.flags)},
     ),
+    Row("empty-products", GUARDED_AT, _empty, "fissile-drop-empty-products"),
     Row("nested-inserts", GUARDED_AT, _nested, "fissile-separate-inserts"),
     Row("late-nested-inserts", BOUNDARIES_PLACED_AT, _nested, "fissile-separate-inserts"),
     Row(
