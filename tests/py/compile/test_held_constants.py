@@ -1,4 +1,5 @@
-"""FIS104: small constants of complex numbers, which IREE clones into dispatches and SPIR-V does not have there, are read from memory."""
+"""FIS104, FIS108: small constants of complex numbers and of wide integers, which IREE clones into dispatches and SPIR-V does not have there,
+are read from memory."""
 
 from __future__ import annotations
 
@@ -60,3 +61,24 @@ def test_it_is_right(built):
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     [answer] = run(output, [x], "vulkan")
     np.testing.assert_allclose(answer, x @ FACTORS, rtol=1e-5, atol=1e-5)
+
+
+WIDE = """
+func.func @main(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %c = arith.constant dense<[3000000000, -5, 7, 9223372036854775807]> : tensor<4xi64>
+  %r = arith.muli %x, %c : tensor<4xi64>
+  return %r : tensor<4xi64>
+}
+"""
+
+
+def test_integers_of_more_than_32_bits(tmp_path):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(WIDE)
+    assert compile_stock(source, tmp_path / "stock.vmfb", VULKAN) is not None
+    [found] = fissile.compile(source, output, [*VULKAN], check=False).findings
+    assert (found.code, found.severity.value) == ("FIS108", "repaired")
+    assert [one.remedy for one in found.helps] == ["fissile-hold-constants"]
+    if "vulkan" in [one.name for one in runtimes.present()]:
+        got = run(output, [np.array([1, 2, 3, 1])], "vulkan")[0]
+        assert got.tolist() == [3000000000, -10, 21, 9223372036854775807]
