@@ -356,10 +356,10 @@ def _configured(tag: int, info: str) -> Edit:
 def _one_thread(op: ir.Operation, kept: bool = False) -> Iterator[str]:
     """The configuration of one of SERIAL_OPS by which no two threads work on the same; none for an FFT whose stage is not known.
     ``kept``: all its results have a use, or will have one."""
-    rank = ir.RankedTensorType(op.results[0].type).rank
     if "dimension" in op.attributes:
-        yield one_thread_per_row(rank, _dimension(op))
+        yield one_thread_per_row(_rank(op), _dimension(op))
         return
+    rank = ir.RankedTensorType(op.results[0].type).rank
     stage = op.operands[0].owner
     if not isinstance(stage, ir.Block) and stage.operation.name == "arith.constant":
         copied = not kept and not all(any(True for _use in result.uses) for result in op.results)

@@ -26,9 +26,15 @@ ATTRIBUTE = "compilation_info"
 3.13)."""
 
 
-SERIAL_OPS = (FFT, iree_ops.LINALG_EXT_SCAN, iree_ops.LINALG_EXT_SORT, iree_ops.LINALG_EXT_TOPK)
+SERIAL_OPS = (
+    FFT,
+    iree_ops.LINALG_EXT_SCAN,
+    iree_ops.LINALG_EXT_SORT,
+    iree_ops.LINALG_EXT_TOPK,
+    iree_ops.LINALG_EXT_ARG_COMPARE,
+)
 """Ops of IREE's own that go along one dimension step by step, and take a configuration as structured ops do."""
-ALONG_ROWS = (iree_ops.LINALG_EXT_ARG_COMPARE, *SERIAL_OPS[1:])
+ALONG_ROWS = SERIAL_OPS[1:]
 """Ops of IREE's own along a dimension, each row for itself."""
 
 
@@ -69,9 +75,7 @@ class SetLowering(OpRemedy):
     info: str = option("", "the configuration, as IREE spells the attribute")
 
     def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
-        return Match(
-            "" if structure_of(op) is not None or op.name in {*SERIAL_OPS, *ALONG_ROWS} else "it has no body"
-        )
+        return Match("" if structure_of(op) is not None or op.name in SERIAL_OPS else "it has no body")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         if not self.ops or not self.info:

@@ -18,17 +18,13 @@ if TYPE_CHECKING:
     from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 
-_MOST = 32
-"""Elements of 64 bits: IREE does not clone a larger constant."""
-
-
 @register_pass
 @dataclass(frozen=True)
 class HoldConstants(OpRemedy):
     """Puts a barrier between constant tensors of complex numbers, or of integers of 64 bits, and the ops that read them.
 
     IREE 3.13 clones a constant of up to 256 bytes into the dispatch that reads it, and SPIR-V has no constant of complex numbers there: the
-    factors of a short Fourier transform. Where a target has no integers of 64 bits, IREE has no constant of them that needs more than 32.
+    factors of a short Fourier transform. Where a target has no integers of 64 bits, IREE does not lower a vector of them.
     Behind the barrier the dispatch reads it from memory. ``ops`` chooses source ops by index; without it,
     all that read such a constant. Another chosen op is FIS114.
     """
@@ -41,7 +37,7 @@ class HoldConstants(OpRemedy):
         "keeps constant tensors of complex numbers, or of integers of 64 bits, out of dispatches"
     )
     repairs: ClassVar[str] = (
-        "dispatches into which IREE clones a small constant of complex numbers, or of integers that need more than 32 bits (SPIR-V, `failed to legalize …`)"
+        "dispatches into which IREE clones a small constant of complex numbers, or of integers of 64 bits (SPIR-V, `failed to legalize …`)"
     )
     numbers: ClassVar[str] = "bit-identical"
     counterpart: ClassVar[str] = "IREE has no flag for the size up to which it clones constants."
@@ -52,10 +48,10 @@ class HoldConstants(OpRemedy):
     ops: tuple[int, ...] = option((), "indices of the source ops; empty: all that read such constants")
 
     def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
-        if dispatch is not None and not backend_named(dispatch.target.backend).spirv:
-            return Match("the target has such constants")
+        if dispatch is not None and (why_not := _has_them(op, dispatch)):
+            return Match(why_not)
         return (
-            FITS if _constants_of(op) else Match("it reads no constant of complex numbers or wide integers")
+            FITS if _constants_of(op) else Match("it reads no constant of complex numbers or 64-bit integers")
         )
 
     def rewrite(self, ops: Sequence[ir.Operation]) -> None:
@@ -67,6 +63,15 @@ class HoldConstants(OpRemedy):
                         iree_ops.UTIL_OPTIMIZATION_BARRIER, [constant.type], [constant]
                     ).result
                 op.operands[number] = held
+
+
+def _has_them(op: ir.Operation, dispatch: Dispatch) -> str:
+    """Why the target of ``dispatch`` has the constants that ``op`` reads."""
+    target = dispatch.target
+    if not backend_named(target.backend).spirv:
+        return "the target has such constants"
+    wide = all(str(op.operands[number].type.element_type) == "i64" for number in _constants_of(op))
+    return "the target has integers of 64 bits" if wide and "int64" in target.compute else ""
 
 
 def _constants_of(op: ir.Operation) -> list[int]:
@@ -82,11 +87,9 @@ def _is_held(value: ir.Value) -> bool:
         return False
     if isinstance(type_.element_type, ir.ComplexType):
         return True
-    return str(type_.element_type) == "i64" and _is_wide(owner.operation.attributes["value"])
+    # One number for all elements IREE writes otherwise.
+    return str(type_.element_type) == "i64" and not _is_splat(owner.operation.attributes["value"])
 
 
-def _is_wide(held: ir.Attribute) -> bool:
-    """Whether an element does not fit 32 bits with a sign. One number for all of them IREE writes otherwise."""
-    if not isinstance(held, ir.DenseIntElementsAttr) or held.is_splat or len(held) > _MOST:
-        return False
-    return any(not -(1 << 31) <= int(held[number]) < 1 << 31 for number in range(len(held)))
+def _is_splat(held: ir.Attribute) -> bool:
+    return isinstance(held, ir.DenseElementsAttr) and held.is_splat

@@ -22,7 +22,7 @@ util.func public @scaled(%x: tensor<2xf32>) -> tensor<2xf32> {
   util.return %r : tensor<2xf32>
 }
 
-// An integer that needs more than 32 bits with a sign.
+// Integers of 64 bits.
 // CHECK-LABEL: util.func public @wide
 // CHECK:         util.optimization_barrier %{{.*}} : tensor<2xi64>
 util.func public @wide(%x: tensor<2xi64>) -> tensor<2xi64> {
@@ -32,15 +32,16 @@ util.func public @wide(%x: tensor<2xi64>) -> tensor<2xi64> {
   util.return %r : tensor<2xi64>
 }
 
-// Narrower integers, and one number for all.
+// One number for all, and narrower integers.
 // CHECK-LABEL: util.func public @narrow
 // CHECK-NOT:     util.optimization_barrier
 // CHECK:         util.return
-util.func public @narrow(%x: tensor<2xi64>) -> (tensor<2xi64>, tensor<2xi64>) {
-  %c = arith.constant dense<[2147483647, -2147483648]> : tensor<2xi64>
-  %d = arith.constant dense<3000000000> : tensor<2xi64>
+util.func public @narrow(%x: tensor<2xi64>, %y: tensor<2xi32>) -> (tensor<2xi64>, tensor<2xi32>) {
+  %c = arith.constant dense<3000000000> : tensor<2xi64>
+  %d = arith.constant dense<[1, 2]> : tensor<2xi32>
   %e = tensor.empty() : tensor<2xi64>
+  %f = tensor.empty() : tensor<2xi32>
   %r = linalg.map {arith.addi} ins(%x, %c : tensor<2xi64>, tensor<2xi64>) outs(%e : tensor<2xi64>)
-  %s = linalg.map {arith.addi} ins(%x, %d : tensor<2xi64>, tensor<2xi64>) outs(%e : tensor<2xi64>)
-  util.return %r, %s : tensor<2xi64>, tensor<2xi64>
+  %s = linalg.map {arith.addi} ins(%y, %d : tensor<2xi32>, tensor<2xi32>) outs(%f : tensor<2xi32>)
+  util.return %r, %s : tensor<2xi64>, tensor<2xi32>
 }
