@@ -277,7 +277,7 @@ STRATEGIES: tuple[Strategy, ...] = (
         tuple(OWN_REMEDY), "ops that its own remedy fits", "that, on all of them", _own_remedy, follows=True
     ),
     Strategy(
-        ("FIS101", "FIS102", "FIS105", "FIS107", "FIS108"),
+        ("FIS101", "FIS102", "FIS104", "FIS105", "FIS107", "FIS108"),
         "an unused result, a sum reads its init",
         "keep it; then also one thread; copy the init",
         _kept_results,

@@ -32,7 +32,7 @@ class UseResults(OpRemedy):
 
     name: ClassVar[str] = "fissile-use-results"
     order: ClassVar[int] = 32
-    cures: ClassVar[tuple[str, ...]] = ("FIS101", "FIS102", "FIS105", "FIS107")
+    cures: ClassVar[tuple[str, ...]] = ("FIS101", "FIS102", "FIS104", "FIS105", "FIS107", "FIS108")
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = "adds a `util.optimization_barrier` to the unused result of an FFT stage or a sort"
     repairs: ClassVar[str] = (

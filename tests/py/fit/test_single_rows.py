@@ -1,4 +1,5 @@
-"""FIS111: the position of the largest element of one row on Vulkan, which 64 threads would search in the same place, is searched by one."""
+"""Rows of which IREE makes no good code on Vulkan: the position of the largest element of one row, which 64 threads would search in the same
+place (FIS111), and the order of integers of 64 bits whose sorted values nothing uses (FIS104)."""
 
 from __future__ import annotations
 
@@ -39,3 +40,22 @@ def test_rows_enough_stay_as_they_are(tmp_path):
     assert not _compiled(tmp_path, 4, 50)
     assert compile_stock(tmp_path / "main.mlir", tmp_path / "stock.vmfb", VULKAN) is None
     assert (tmp_path / "stock.vmfb").read_bytes() == (tmp_path / "out.vmfb").read_bytes()
+
+
+ORDER = """func.func @main(%x: !torch.vtensor<[24],si64>) -> !torch.vtensor<[24],si64> {
+  %last = torch.constant.int -1
+  %no = torch.constant.bool false
+  %values, %order = torch.aten.sort %x, %last, %no : !torch.vtensor<[24],si64>, !torch.int, !torch.bool -> !torch.vtensor<[24],si64>, !torch.vtensor<[24],si64>
+  return %order : !torch.vtensor<[24],si64>
+}
+"""
+
+
+def test_values_that_nothing_uses_are_kept(tmp_path):
+    written(tmp_path, ORDER)
+    [found] = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*VULKAN], check=False).findings
+    assert (found.code, found.severity.value) == ("FIS104", "repaired")
+    assert [one.remedy for one in found.helps] == ["fissile-use-results"]
+    if "vulkan" in [one.name for one in runtimes.present()]:
+        x = np.random.default_rng(7).permutation(24) - 12
+        assert all_computed(tmp_path, x, device="vulkan")[0].tolist() == np.argsort(x).tolist()
