@@ -15,12 +15,21 @@ from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute
 
+from ..dispatch.structure import loop_extents, structure_of
 from . import element_values
 from .shaped_values import SAME_ELEMENTS
 
 if TYPE_CHECKING:
     from .extents import Extents
 
+_PRODUCTS = (
+    "linalg.matmul",
+    "linalg.batch_matmul",
+    "linalg.matvec",
+    "linalg.vecmat",
+    "linalg.batch_matvec",
+    "linalg.dot",
+)
 MAX_DEPTH = 40
 _PRECISION = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
 """Bits of the significand."""
@@ -90,7 +99,25 @@ def _of_element(extents: Extents, tensor: ir.Value, depth: int) -> FloatRange:
         return range_of(extents, op.operands[0], depth + 1)
     if element_values.has_body_of_elements(op) and element_values.all_parallel(op):
         return range_of(extents, element_values.yielded_by(op, ir.OpResult(tensor).result_number), depth + 1)
+    if op.name in _PRODUCTS:
+        return _of_product(extents, op, depth)
     return UNKNOWN
+
+
+def _of_product(extents: Extents, op: ir.Operation, depth: int) -> FloatRange:
+    """The range of any element of a product of matrices: of positions and frequencies, for example."""
+    structure = structure_of(op)
+    if structure is None or len(op.operands) != 3:
+        return UNKNOWN
+    sizes = loop_extents(op, structure)
+    terms = [size for size, parallel in zip(sizes, structure.parallel, strict=True) if not parallel]
+    left, right, init = (_of_element(extents, operand, depth + 1) for operand in op.operands)
+    if None in terms or UNKNOWN in (left, right, init):
+        return UNKNOWN
+    count = math.prod(size or 0 for size in terms)
+    ends = [x * y * count for x in (left.low, left.high) for y in (right.low, right.high)]
+    element = ir.ShapedType(op.results[0].type).element_type
+    return _within(element, min(ends) + init.low, max(ends) + init.high)
 
 
 def constant_range(op: ir.Operation) -> FloatRange:
@@ -173,6 +200,53 @@ def _absolute(type_: ir.Type, a: FloatRange) -> FloatRange:
     return FloatRange(low, max(abs(a.low), abs(a.high)))
 
 
+_LOOSE = 0.01
+"""Relative: much more than any device's elementary function is off."""
+
+
+def _loosely(low: float, high: float) -> FloatRange:
+    """[low, high] of an elementary function, in which devices differ."""
+    found = FloatRange(low - abs(low) * _LOOSE, high + abs(high) * _LOOSE)
+    return found if math.isfinite(found.low) and math.isfinite(found.high) else UNKNOWN
+
+
+def _power(_type: ir.Type, a: FloatRange, b: FloatRange) -> FloatRange:
+    if a.low <= 0:
+        return UNKNOWN
+    try:
+        ends = [x**y for x in (a.low, a.high) for y in (b.low, b.high)]
+    except OverflowError:
+        return UNKNOWN
+    return _within(_type, min(ends), max(ends))
+
+
+def _grows(function: Callable[[float], float], least: float = -math.inf) -> Callable:
+    """``function`` grows, and is defined above ``least``."""
+
+    def rule(type_: ir.Type, a: FloatRange) -> FloatRange:
+        if a.low <= least:
+            return UNKNOWN
+        try:
+            return _within(type_, function(a.low), function(a.high))
+        except OverflowError:
+            return UNKNOWN
+
+    return rule
+
+
+def _within(type_: ir.Type, low: float, high: float) -> FloatRange:
+    """`_loosely`, where the type has numbers as large as that."""
+    return UNKNOWN if _rounded(type_, low, high, False) == UNKNOWN else _loosely(low, high)
+
+
+def _inverse_root(type_: ir.Type, a: FloatRange) -> FloatRange:
+    return UNKNOWN if a.low <= 0 else _within(type_, 1 / math.sqrt(a.high), 1 / math.sqrt(a.low))
+
+
+def _unit(_type: ir.Type, _a: FloatRange) -> FloatRange:
+    return _loosely(-1.0, 1.0)
+
+
 _RULES: dict[str, Callable[..., FloatRange]] = {
     "arith.addf": _corners(lambda x, y: x + y, _always),
     "arith.subf": _corners(lambda x, y: x - y, _always),
@@ -188,6 +262,16 @@ _RULES: dict[str, Callable[..., FloatRange]] = {
     "math.roundeven": _monotone(lambda x: float(round(x))),
     "math.absf": _absolute,
     "math.fma": _fma,
+    "math.powf": _power,
+    "math.exp": _grows(math.exp),
+    "math.exp2": _grows(lambda x: 2.0**x),
+    "math.log": _grows(math.log, 0.0),
+    "math.sqrt": _grows(math.sqrt, 0.0),
+    "math.rsqrt": _inverse_root,
+    "math.sin": _unit,
+    "math.cos": _unit,
+    "math.tanh": _unit,
+    "math.erf": _unit,
 }
 
 _MIN_MAX = {

@@ -176,12 +176,29 @@ def test_a_constant_is_repaired_for_amd_too(tmp_path):
 
 
 SHORT = TABLE.replace("SIZE", "64")
+FREQUENCIES = """
+func.func @main(%x: tensor<12x4xf32>) -> tensor<12x4xf32> {
+  %base = arith.constant dense<1.0e4> : tensor<4xf32>
+  %part = arith.constant dense<[0.0, 0.25, 0.5, 0.75]> : tensor<4xf32>
+  %one = arith.constant dense<1.0> : tensor<4xf32>
+  %power = stablehlo.power %base, %part : tensor<4xf32>
+  %frequency = stablehlo.divide %one, %power : tensor<4xf32>
+  %position = arith.constant dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0]> : tensor<12xf32>
+  %column = stablehlo.reshape %position : (tensor<12xf32>) -> tensor<12x1xf32>
+  %row = stablehlo.reshape %frequency : (tensor<4xf32>) -> tensor<1x4xf32>
+  %angle = stablehlo.dot_general %column, %row, contracting_dims = [1] x [0] : (tensor<12x1xf32>, tensor<1x4xf32>) -> tensor<12x4xf32>
+  %cos = stablehlo.cosine %angle : tensor<12x4xf32>
+  %r = stablehlo.add %cos, %x : tensor<12x4xf32>
+  return %r : tensor<12x4xf32>
+}
+"""
+"""The angles of a rotary embedding of twelve positions: powers of a constant, and a product of matrices."""
 
 
 @pytest.mark.parametrize(
     ("text", "flags"),
-    [(program("sin"), GFX942), (SHORT, CPU), (SHORT, GFX942)],
-    ids=("a library function", "a short table", "a short table on AMD"),
+    [(program("sin"), GFX942), (SHORT, CPU), (SHORT, GFX942), (FREQUENCIES, CPU)],
+    ids=("a library function", "a short table", "a short table on AMD", "frequencies"),
 )
 def test_silent_twins(tmp_path, text, flags):
     source, ours, stock = (tmp_path / name for name in ("in.mlir", "ours.vmfb", "stock.vmfb"))
@@ -204,6 +221,12 @@ func.func @main(%n: i64, %x: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>
   return %r#0, %r#1 : tensor<2x4xf32>, tensor<2x4xf32>
 }
 """
+
+
+def test_more_positions_may_be_large_angles(tmp_path):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(FREQUENCIES.replace("11.0]", "110.0]"))
+    assert {one.code for one in fissile.compile(source, output, list(CPU)).findings} == {"FIS214"}
 
 
 def test_a_vector_of_two_dimensions_needs_no_boundary(tmp_path):
