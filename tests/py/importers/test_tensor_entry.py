@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import built
 import numpy as np
-from entered_programs import all_computed, compiled
+import pytest
+from entered_programs import all_computed, compiled, written
 
+import fissile
 from fissile.pipelines.compile.hooks import front_end
 from fissile.pipelines.session import Session
 
@@ -269,3 +271,24 @@ func.func @main(%x: !torch.vtensor<[?,?],f32>, %i: !torch.vtensor<[4,2],si32>) -
     np.testing.assert_array_equal(reached, [[0, 1, 2, 2, 4], [0, 1, 2, 3, 3], [0, 0, 2, 2, 2]])
     np.testing.assert_array_equal(smallest, np.minimum.accumulate(i, 0))
     np.testing.assert_array_equal(first, [[0, 0], [1, 0], [2, 2], [2, 2]])
+
+
+@pytest.mark.parametrize("element, dtype", [("si8", np.int8), ("ui8", np.uint8), ("i1", np.bool_)])
+def test_a_copy_of_narrow_elements(tmp_path, element, dtype):
+    """The cache of a quantised model."""
+    written(
+        tmp_path,
+        f"""func.func @main(%x: !torch.vtensor<[6,4],{element}>, %i: !torch.vtensor<[2],si64>, %v: !torch.vtensor<[2,4],{element}>) -> !torch.vtensor<[6,4],{element}> {{
+  %0 = torch.constant.int 0
+  %a = torch.operator "torch.aten.index_copy"(%x, %0, %i, %v) : (!torch.vtensor<[6,4],{element}>, !torch.int, !torch.vtensor<[2],si64>, !torch.vtensor<[2,4],{element}>) -> !torch.vtensor<[6,4],{element}>
+  return %a : !torch.vtensor<[6,4],{element}>
+}}
+""",
+    )
+    report = fissile.compile(tmp_path / "main.mlir", tmp_path / "out.vmfb", [*built.CPU])
+    assert ("FIS421", "repaired") in [(one.code, one.severity.value) for one in report.findings]
+    random = np.random.default_rng(3)
+    x, v = (random.integers(0, 2, shape).astype(dtype) for shape in ((6, 4), (2, 4)))
+    [got] = all_computed(tmp_path, x, np.array([4, 1]), v)
+    x[[4, 1]] = v
+    np.testing.assert_array_equal(got.view(dtype), x)

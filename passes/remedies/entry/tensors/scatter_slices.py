@@ -19,6 +19,8 @@ from .values import INDICES, INTEGERS, axis_of, from_front, inserted, size_of, t
 _ADD, _COPY, _REDUCE = "aten.index_add", "aten.index_copy", "aten.index_reduce"
 _FILL, _FILL_BY = "aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor"
 _OPERANDS = {_ADD: 5, _COPY: 4, _FILL: 4, _FILL_BY: 4, _REDUCE: 6}
+_COPIED = (*FLOATS, *INTEGERS, "si16", "si8", "ui8", "i1")
+"""Of a copy, as in the cache of a quantised model."""
 _NEUTRAL = {"prod": 1.0, "amax": -inf, "amin": inf, "mean": 0.0}
 """What a reduction of `aten.index_reduce` begins with where it leaves out what was there."""
 
@@ -40,7 +42,7 @@ class ScatterSlices(FrontEndRemedy):
     repairs: ClassVar[str] = (
         "`aten.index_add`, `aten.index_copy`, `aten.index_fill` and `aten.index_reduce`, which IREE rejects (FIS421)"
     )
-    numbers: ClassVar[str] = "sums may be reordered"
+    numbers: ClassVar[str] = "bit-identical; the sums of `index_add` and `index_reduce` may be reordered"
     done: ClassVar[str] = "rewrote it as a scatter"
     advice: ClassVar[str] = "rewrite it as a scatter"
 
@@ -51,7 +53,8 @@ class ScatterSlices(FrontEndRemedy):
         value, index = TensorType.of(op.operands[0]), TensorType.of(op.operands[2])
         if value is None or index is None or not value.shape or TensorType.of(op.results[0]) is None:
             return False
-        if value.element not in (*FLOATS, *INTEGERS) or index.element not in INDICES or len(index.shape) != 1:
+        elements = _COPIED if name == _COPY else (*FLOATS, *INTEGERS)
+        if value.element not in elements or index.element not in INDICES or len(index.shape) != 1:
             return False
         if axis_of(op.operands[1], len(value.shape)) is None:
             return False
