@@ -181,8 +181,8 @@ REWRITES = (
 
 
 def rewrites_for(failure: Failure | None) -> list[Rewrite]:
-    """What may remove ``failure``, the most likely first; nothing where it is of another kind."""
-    if not isinstance(failure, PhaseFailed):
+    """What may remove ``failure``, the most likely first; nothing where it is of another kind, or where no module could be read."""
+    if not isinstance(failure, PhaseFailed) or failure.phase == "start":
         return []
     return [rewrite for rewrite in REWRITES if rewrite.refused(failure)]
 
