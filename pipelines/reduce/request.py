@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import shlex
 
-from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 from fissile.report import Report
 
 from ..compile.compile_run import CompileRun
-from ..probe.diagnostics import quoted
 from ..probe.probe_pool import ProbePool
 from ..repair.failures import rejected, suggested
 from ..repair.whole_program import rewritable
@@ -21,6 +19,9 @@ from .reduced_again import fails_otherwise
 
 STOCK_SECONDS = 120.0
 """Of stock IREE, for a reduced program, where the request has no limit for one dispatch."""
+NO_CODE = (
+    "the program does not reach code generation: no dispatch fails; `fissile compile` reports where and why"
+)
 NOT_ON_STOCK = (
     "stock IREE was not run on it: it has no target for the device that is present (--match-device)"
 )
@@ -38,12 +39,7 @@ def reduce(run: CompileRun) -> Report:
         return run.report(refused.findings)
     except PhaseFailed as failure:
         found = [suggested(f, "`fissile compile` applies it") for f in rewritable(run, failure)]
-        if not found and phase_index(failure.phase) > phase_index(BOUNDARIES_PLACED_AT):
-            raise UsageError(
-                f"the program does not reach code generation: {quoted(failure.message)}",
-                "fissile compile reports where and why",
-            ) from None
-        return run.report(found or [rejected(failure)])
+        return run.report(found or [_rejected(failure)])
     finding = reduced.finding
     silent = finding.effect.is_built
     device = request.match_device
@@ -67,6 +63,14 @@ def reduce(run: CompileRun) -> Report:
         subject=finding.subject,
     )
     return run.report([kept, *([not_kept] if otherwise else [])], written=True)
+
+
+def _rejected(failure: PhaseFailed) -> Finding:
+    """A finding for what IREE stops at on its way to the code of dispatches; there is nothing to reduce to."""
+    finding = rejected(failure)
+    if phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT):
+        return finding
+    return finding.with_(notes=(*finding.notes, NO_CODE))
 
 
 def _fails_otherwise(run: CompileRun, finding: Finding) -> str:
