@@ -9,6 +9,7 @@ from typing import Any
 
 from fissile.errors import UsageError
 from fissile.pipelines.check.check_worker import run_check
+from fissile.pipelines.process.limits import with_limits
 from fissile.target import Target, find_target
 
 from .arguments import budget_bytes, file_path, flag_words, many_targets, seconds
@@ -45,7 +46,7 @@ def check_program(
         report = run_check(
             str(file.path),
             names,
-            command=f"fissile check --strict {words}",
+            command=with_limits(f"fissile check --strict {words}"),
             budget=given or next(iter(own), None),
             flags=flag_words(flags),
             dispatch_timeout=seconds(dispatch_timeout, "dispatch_timeout", endless=True),

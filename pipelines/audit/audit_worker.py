@@ -22,6 +22,7 @@ from fissile.report import Report
 
 from ..process.entry import begin, error_in_words, leave_answer
 from ..process.job import Answer, AuditRequest, WorkerError
+from ..process.limits import with_limits
 from ..process.scratch import scratch
 from ..process.supervisor import run_job
 from ..process.worker_end import (
@@ -115,7 +116,8 @@ def _outcome(answer: Answer, job: AuditRequest, command: str) -> Report:
     error = answer.error or WorkerError("it had no answer")
     if error.exit_code == ExitCode.USAGE:
         raise UsageError(error.message, error.hint)
-    return _failed(error.message, command or f"fissile audit {shlex.quote(job.source)}", error.traceback)
+    again = command or with_limits(f"fissile audit {shlex.quote(job.source)}")
+    return _failed(error.message, again, error.traceback)
 
 
 def _failed(why: str, command: str, detail: str) -> Report:

@@ -30,6 +30,7 @@ from ..cache.store import leave_out
 from ..importers.imported import Imported, with_import
 from ..process.entry import begin, error_in_words, leave_answer
 from ..process.job import Answer, CheckJob, WorkerError
+from ..process.limits import limits_in_force, with_limits
 from ..process.scratch import scratch
 from ..process.supervisor import run_job, translating
 from ..process.worker_end import (
@@ -117,7 +118,7 @@ def _checked(
     options: dict,
 ) -> Report:
     seconds = options.get("dispatch_timeout", 0.0)
-    again = command or f"fissile check --strict {shlex.quote(source)}"
+    again = command or with_limits(f"fissile check --strict {shlex.quote(source)}")
     program = str(model.program) if model else source
     endless = () if no_cache else tuple(known_endless(options.get("flags", ()), seconds))
     job = CheckJob(str(folder), source, program, again, tuple(targets), options, endless, False, {}, no_cache)
@@ -166,11 +167,14 @@ def _outcome(answer: Answer, job: CheckJob) -> Report:
 
 
 def _stock_command(job: CheckJob, target: str, phase: str) -> str:
-    """iree-compile's command line for one target; where IREE was on the way to ``phase``, as far as that."""
+    """iree-compile's command line for one target, as far as ``phase`` where IREE was on the way there; with a limit in force fissile's."""
     ends = [] if phase in ("", "end") else [f"--compile-to={phase}"]
     flags = flags_for(resolve_target(target)) if target else []
-    if job.program != job.source:
-        return f"fissile check {shlex.quote(job.source)}" + (f" --target {target}" if target else "")
+    if job.program != job.source or limits_in_force(()):
+        given = job.options.get("flags", ())
+        words = [job.source, *(["--target", target] if target else [])]
+        words += [f"--iree-flags={shlex.join(given)}"] if given else []
+        return with_limits(f"fissile check {shlex.join(words)}")
     return shlex.join(
         ["iree-compile", job.source, *job.options.get("flags", ()), *flags, *ends, "-o", os.devnull]
     )

@@ -33,6 +33,7 @@ from ..compile.hooks.plan import DIALECT_LOWERINGS, lower_dialect, stop_on_lefto
 from ..phase_pipeline import PhaseHook, PhasePipeline
 from ..plugged_checks import plugged_findings
 from ..probe.probe_pool import ProbePool
+from ..process.limits import with_limits
 from ..process.scratch import scratch
 from ..repair.failures import rejected, suggested
 from ..session import Module, PhaseFailed, Session
@@ -120,7 +121,8 @@ class CheckRun:
 
     def run(self, baseline: Path | None, update: bool) -> Report:
         """The whole pipeline, contained: what fissile itself fails at is reported as not checked."""
-        command = f"FISSILE_TRACEBACK=1 fissile check --strict {shlex.quote(str(self.source))} --target {' --target '.join(t.name for t in self.targets)}"
+        words = f"{shlex.quote(str(self.source))} --target {' --target '.join(t.name for t in self.targets)}"
+        command = with_limits(f"FISSILE_TRACEBACK=1 fissile check --strict {words}")
         with containing(Containment(command, expendable=False)) as containment:
             report = self._run(baseline, update)
         return replace(report, findings=(*report.findings, *containment.missed))
@@ -390,11 +392,6 @@ class CheckRun:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
     def _report(self, findings: list[Finding], facts: list[dict]) -> Report:
-        return Report(
-            "check",
-            (*check_version(), *self.misread, *self.entered, *findings),
-            "",
-            tuple(self.messages),
-            dict(self.seconds),
-            {"targets": facts, "contract": self.contract},
-        )
+        found = (*check_version(), *self.misread, *self.entered, *findings)
+        all_facts = {"targets": facts, "contract": self.contract}
+        return Report("check", found, "", tuple(self.messages), dict(self.seconds), all_facts)

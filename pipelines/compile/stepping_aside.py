@@ -23,16 +23,22 @@ _OPTION = "--strict"
 
 def command_of(request: CompileRequest) -> str:
     """The command that shows a failure of fissile's again, with its traceback."""
-    words = [word for word in request.argv if word != _OPTION]
-    return f"FISSILE_TRACEBACK=1 fissile {request.task} {_OPTION} " + shlex.join(
-        [*words, *limits_in_force(words)]
-    )
+    return "FISSILE_TRACEBACK=1 " + own_command(request, _OPTION)
+
+
+def own_command(request: CompileRequest, *more: str) -> str:
+    """fissile's command for ``request``, with the options ``more`` and every limit that is in force."""
+    dispatch = [f"--dispatch={request.dispatch}"] if request.dispatch else []
+    words = [*more, *dispatch, *(word for word in request.argv if word not in more)]
+    return f"fissile {request.task} {shlex.join([*words, *limits_in_force(words)])}"
 
 
 def stock_command(request: CompileRequest) -> str:
-    """The command that shows what IREE does with ``request``: iree-compile's, or fissile's where iree-compile has no word for it."""
-    if request.input == "-" or request.name or not stands_in(request) or recognised(request.input):
-        return f"fissile {request.task} " + shlex.join([*request.argv, *limits_in_force(request.argv)])
+    """The command that shows what IREE does with ``request``: iree-compile's, or fissile's where iree-compile has no word for it,
+    a limit that is in force for example."""
+    limited = bool(limits_in_force(()))
+    if limited or request.input == "-" or request.name or not stands_in(request) or recognised(request.input):
+        return own_command(request)
     ends = [f"--compile-from={request.compile_from}"] if request.compile_from != "start" else []
     ends += [f"--compile-to={request.compile_to}"] if request.compile_to != "end" else []
     ends += [f"--{PREPROCESSING_FLAG}={request.preprocessing}"] if request.preprocessing else []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fissile.passes.user_code import loaded_files
 
+from ..process.limits import limits_in_force
 from ..process.scratch import lasting_folder
 
 
@@ -30,4 +31,5 @@ def write_reproducer(text: str, pipeline: str, name: str) -> Reproducer:
     file = folder / f"before-{name}.mlir"
     file.write_text(text, encoding="utf-8")
     words = ["fissile-opt", str(file), *(f"--load-passes={own}" for own in loaded_files())]
-    return Reproducer(file, shlex.join([*words, f"--pass-pipeline={pipeline}", "--verify-contracts"]))
+    words += [f"--pass-pipeline={pipeline}", "--verify-contracts", *limits_in_force(())]
+    return Reproducer(file, shlex.join(words))

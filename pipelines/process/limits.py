@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -56,3 +57,8 @@ def limits_in_force(words: Iterable[str]) -> list[str]:
     given = {word.partition("=")[0] for word in words}
     values = ((limit.OPTION, os.environ.get(limit.VARIABLE, "")) for limit in _BOTH)
     return [f"{option}={value}" for option, value in values if value and option not in given]
+
+
+def with_limits(command: str) -> str:
+    """``command``, a line for the shell that has no limits yet, with those that are in force."""
+    return " ".join([command, *map(shlex.quote, limits_in_force(()))])

@@ -7,7 +7,6 @@ import errno
 import os
 import re
 import resource
-import shlex
 import signal
 import sys
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from fissile.report import Report
 
 from ..compile.options import DRIVER, OWN
 from ..compile.request import CompileRequest
-from ..compile.stepping_aside import stock_command
+from ..compile.stepping_aside import own_command, stock_command
 from .entry import REFUSED
 from .job import CompileJob, WorkerError
 from .memory_limit import OPTION as MEMORY_OPTION
@@ -201,7 +200,7 @@ def error_of(error: WorkerError, request: CompileRequest) -> FissileError:
     return InternalError(
         error.message,
         error.hint or "FISSILE_TRACEBACK=1 shows where",
-        error.reproducer or "fissile compile " + shlex.join(request.argv),
+        error.reproducer or own_command(request),
     )
 
 

@@ -53,3 +53,5 @@ def lost(monkeypatch, tmp_path):
 def test_one_target_is_lost_and_the_others_are_checked(lost, where, how, text, code, words):
     finding = lost(where, how, text)
     assert finding.code == code and words in finding.message, finding
+    again = [note for note in finding.notes if note.startswith("shows it again: ")]
+    assert all("--phase-timeout=3" in note for note in again) and (again or where != "forming"), again
