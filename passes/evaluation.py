@@ -19,7 +19,7 @@ def offences_of(prop: Property, op: ir.Operation, needed_by: str = "") -> list[O
 
     Raises InternalError where a user's predicate fails, or returns something else than a list of `Offence`.
     """
-    if getattr(prop.offences, "__module__", "").startswith("fissile."):
+    if is_own(prop):
         return prop.offences(op)
     code = getattr(prop.offences, "__code__", None)
     file = code.co_filename if code else None
@@ -40,6 +40,11 @@ def offences_of(prop: Property, op: ir.Operation, needed_by: str = "") -> list[O
             "return one Offence for each op that breaks it, and [] where it holds",
         )
     return list(found)
+
+
+def is_own(prop: Property) -> bool:
+    """Whether ``prop`` is fissile's, and not a user's."""
+    return getattr(prop.offences, "__module__", "").startswith("fissile.")
 
 
 def _not_offences(found: Any) -> str | None:

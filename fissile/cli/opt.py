@@ -106,6 +106,7 @@ def _transform(
     from fissile.passes.analysis.program.source_lines import text_may_be_quoted
     from fissile.passes.definition import PassFailed
     from fissile.pipelines.brought_code import refuse_brought_code
+    from fissile.pipelines.contracts import property_named, watching
     from fissile.pipelines.pass_runner import run_pipeline
     from fissile.pipelines.session import PhaseFailed
 
@@ -133,7 +134,8 @@ def _transform(
         raise _Stopped(wrong)
     if pipeline:
         try:
-            with output_as_messages():
+            watched = map(property_named, flags.verify_property)
+            with output_as_messages(), watching(watched):
                 run_pipeline(pipeline, module.op, report=report, verify_contracts=flags.verify_contracts)
         except PassFailed as failed:
             raise _Stopped(failed.findings) from None

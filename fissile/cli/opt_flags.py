@@ -40,7 +40,16 @@ def _parser() -> Parser:
         help="process the parts between '// -----' lines separately",
     )
     parser.add_argument(
-        "--verify-contracts", action="store_true", help="check every property after every pass"
+        "--verify-contracts",
+        action="store_true",
+        help="check the properties that the passes name, and fissile's own, after every pass",
+    )
+    parser.add_argument(
+        "--verify-property",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="with --verify-contracts: check this property too",
     )
     parser.add_argument(
         "--verify-dialect",

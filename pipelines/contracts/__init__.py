@@ -4,7 +4,7 @@ from .chain import unmet_requirements
 from .known import contract_from, contract_of, establishers, known_properties, property_named
 from .order import recommended_order
 from .phases import PhaseWatch
-from .watch import ContractWatch
+from .watch import ContractWatch, named_by, watching
 
 __all__ = [
     "ContractWatch",
@@ -13,7 +13,9 @@ __all__ = [
     "contract_of",
     "establishers",
     "known_properties",
+    "named_by",
     "property_named",
     "recommended_order",
     "unmet_requirements",
+    "watching",
 ]

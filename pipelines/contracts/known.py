@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fissile.errors import UsageError, closest
 from fissile.passes import properties as _common  # noqa: F401  (fills the registry of properties)
 from fissile.passes.catalogue import find_pass, is_known, known_passes
 from fissile.passes.definition import Contract, Property, defined_properties, find_property
@@ -33,9 +34,13 @@ class NamedContract:
 
 
 def property_named(name: str) -> Property:
-    """The property called ``name``, wherever it is defined."""
+    """The property called ``name``, wherever it is defined. Raises UsageError with the nearest known name."""
     if name in _DEFINED_BESIDE:
         importlib.import_module(_DEFINED_BESIDE[name])
+    if name not in defined_properties():
+        known = [prop.name for prop in known_properties()]
+        if name not in known:
+            raise UsageError(f"unknown property '{name}'", closest(name, known))
     return find_property(name)
 
 

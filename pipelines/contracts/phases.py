@@ -21,9 +21,9 @@ from fissile.passes.iree.pass_contracts import (
     NativeContract,
 )
 
-from .known import contract_from, contract_of, known_properties
+from .known import contract_from, contract_of
 from .reproducer import write_reproducer
-from .watch import WHERE_NAMED, HeldProperties, broken_contract
+from .watch import HeldProperties, always_watched, broken_contract
 
 _DUMP = re.compile(r"// -----// IR Dump After [^:\n]*:? ?(?P<name>[\w-]+) \('(?P<anchor>[\w.]+)' operation")
 _NUMBERS = re.compile(r"(\d+(?:_\d+)*)_")
@@ -34,8 +34,7 @@ class PhaseWatch:
 
     def __init__(self, module_op: ir.Operation, phase: str) -> None:
         named = contract_from(PHASE_CONTRACTS.get(phase, NativeContract())).establishes
-        properties = [*(p for p in known_properties() if p.name not in WHERE_NAMED), *named]
-        self._state = HeldProperties(properties, module_op)
+        self._state = HeldProperties([*always_watched(), *named], module_op)
         self._phase = phase
         self._before = module_op.operation.clone()
 
@@ -49,7 +48,7 @@ class PhaseWatch:
         step = breaking_pass(self._before, self._phase, prop)
         if step is None:
             return broken_contract(message, f"phase {self._phase}", offences, None)
-        reproducer = write_reproducer(step.before, step.pipeline, step.name)
+        reproducer = write_reproducer(step.before, step.pipeline, step.name, [prop])
         sentence = f"pass '{step.name}' of phase '{self._phase}' broke {prop.name}: {prop.sentence}"
         return broken_contract(sentence, step.name, offences, reproducer)
 

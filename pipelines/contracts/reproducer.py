@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fissile.passes.definition import Property
 from fissile.passes.user_code import loaded_files
 
 from ..process.limits import limits_in_force
@@ -25,11 +27,13 @@ class Reproducer:
         return (f"the IR before it: {self.file}", f"shows it again: {self.command}")
 
 
-def write_reproducer(text: str, pipeline: str, name: str) -> Reproducer:
-    """Writes ``text``, the IR from before pass ``name``, to a folder of its own; ``pipeline`` runs the pass alone."""
+def write_reproducer(text: str, pipeline: str, name: str, broken: Iterable[Property] = ()) -> Reproducer:
+    """Writes ``text``, the IR from before pass ``name``, to a folder of its own; ``pipeline`` runs the pass alone, which need not name
+    the properties that it has ``broken``."""
     folder = Path(tempfile.mkdtemp(prefix="fissile-contract-", dir=lasting_folder()))
     file = folder / f"before-{name}.mlir"
     file.write_text(text, encoding="utf-8")
     words = ["fissile-opt", str(file), *(f"--load-passes={own}" for own in loaded_files())]
-    words += [f"--pass-pipeline={pipeline}", "--verify-contracts", *limits_in_force(())]
+    words += [f"--pass-pipeline={pipeline}", "--verify-contracts"]
+    words += [*(f"--verify-property={prop.name}" for prop in broken), *limits_in_force(())]
     return Reproducer(file, shlex.join(words))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.definition import Contract, Offence, Property
-from fissile.passes.evaluation import offences_of
+from fissile.passes.evaluation import is_own, offences_of
 
-from ..textual import Nest, PassCall
+from ..textual import Nest, PassCall, pass_names
 from .chain import places, sentences
 from .known import called, contract_of, known_properties
 from .reproducer import Reproducer, write_reproducer
@@ -20,15 +22,43 @@ WHERE_NAMED = ("no-open-obligation", "dispatches-formed")
 program without structured ops has nothing outside of dispatches until its front end's ops are lowered."""
 
 
+_ALSO: ContextVar[tuple[Property, ...]] = ContextVar("properties that are watched also", default=())
+
+
+@contextmanager
+def watching(properties: Iterable[Property]) -> Iterator[None]:
+    """Within the block ``properties`` are watched too, after every pass and phase."""
+    token = _ALSO.set(tuple(properties))
+    try:
+        yield
+    finally:
+        _ALSO.reset(token)
+
+
+def always_watched() -> tuple[Property, ...]:
+    """What is evaluated whatever a pipeline names: fissile's own properties, other than WHERE_NAMED, and those of `watching`.
+
+    A user's property may be about passes that do not run.
+    """
+    own = (prop for prop in known_properties() if is_own(prop) and prop.name not in WHERE_NAMED)
+    return (*own, *_ALSO.get())
+
+
+def named_by(pipelines: Iterable[str]) -> tuple[Property, ...]:
+    """The properties that the contracts of the passes in ``pipelines`` name. Raises UsageError on bad text."""
+    contracts = [contract_of(name).contract for text in pipelines for name in pass_names(text)]
+    return tuple(p for c in contracts for p in (*c.requires, *c.establishes, *c.invalidates))
+
+
 class ContractWatch:
-    """Evaluates, after each pass, whether every property that held still holds, and keeps the IR from before the pass."""
+    """Evaluates, after each pass, whether the properties that held still hold, those that the pipeline names and
+    `always_watched`; keeps the IR from before the pass."""
 
     def __init__(self, pipeline: Nest, module_op: ir.Operation) -> None:
         contracts = [(call.name, contract_of(call.name).contract) for call in pipeline.calls()]
         named = [p for _, c in contracts for p in (*c.requires, *c.establishes, *c.invalidates)]
-        always = [p for p in known_properties() if p.name not in WHERE_NAMED]
         self._root = module_op
-        self._state = HeldProperties([*named, *always], module_op, _needed_by(contracts))
+        self._state = HeldProperties([*named, *always_watched()], module_op, _needed_by(contracts))
         self._before: ir.Operation | None = None
 
     def before(self) -> None:
@@ -43,7 +73,8 @@ class ContractWatch:
         pipeline: Nest | PassCall = call
         for anchor in reversed(path):
             pipeline = Nest(anchor, (pipeline,))
-        reproducer = write_reproducer(self._before.get_asm(enable_debug_info=True), str(pipeline), call.name)
+        before = self._before.get_asm(enable_debug_info=True)
+        reproducer = write_reproducer(before, str(pipeline), call.name, [prop for _, prop, _ in broken])
         return [broken_contract(message, call.name, offences, reproducer) for message, _, offences in broken]
 
 

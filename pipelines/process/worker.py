@@ -11,6 +11,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ from .scratch import is_child
 if TYPE_CHECKING:
     from fissile.report import Report
 
+    from ..compile.request import CompileRequest
     from ..probe.diagnostics import Diagnostic
 
 
@@ -101,7 +103,10 @@ def _compile(job: CompileJob) -> Report:
             translating.write_text(f"{dispatches} repairing {fingerprint}" if dispatches else "")
 
         watched = request.dispatch_timeout and not job.apart
-        with containing(Containment(command_of(request), expendable=is_child())):
+        with (
+            containing(Containment(command_of(request), expendable=is_child())),
+            _watching(request),
+        ):
             if request.task == "reduce":
                 from ..reduce.request import reduce
 
@@ -122,6 +127,16 @@ def _compile(job: CompileJob) -> Report:
             return compile_.run()
     except MemoryError:
         raise InternalError("out of memory") from None
+
+
+def _watching(request: CompileRequest) -> AbstractContextManager[None]:
+    """With --verify-contracts, IREE's phases are watched for what the passes of the command line name."""
+    if not request.verify_contracts:
+        return nullcontext()
+    from ..contracts import named_by, watching
+
+    pipelines = [pipeline for _phase, pipeline in request.pipelines_after]
+    return watching(named_by([*pipelines, *filter(None, [request.preprocessing])]))
 
 
 def _uses_fissile_passes(pipeline: str) -> bool:

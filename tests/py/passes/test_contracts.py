@@ -17,6 +17,7 @@ from fissile.pipelines.contracts import (
     property_named,
     recommended_order,
     unmet_requirements,
+    watching,
 )
 from fissile.pipelines.pass_runner import run_pipeline
 from fissile.pipelines.session import Session
@@ -215,12 +216,16 @@ def test_a_broken_contract_has_a_reproducer_that_shows_it_again(tmp_path, monkey
     assert f"the IR before it: {file}" in finding.notes
     [command] = [note for note in finding.notes if note.startswith("shows it again: fissile-opt ")]
     words = shlex.split(command)
-    assert words[-2:] == ["--pass-pipeline=builtin.module(test-unmark-quietly)", "--verify-contracts"]
+    assert words[-3:] == [
+        "--pass-pipeline=builtin.module(test-unmark-quietly)",
+        "--verify-contracts",
+        "--verify-property=test-marked",
+    ]
     # The IR is from before the pass, and the pass alone does it again.
     assert "test.a" in file.read_text()
-    with pytest.raises(PassFailed) as again:
+    with pytest.raises(PassFailed) as again, watching([property_named("test-marked")]):
         run_pipeline(
-            words[-2].removeprefix("--pass-pipeline="),
+            words[-3].removeprefix("--pass-pipeline="),
             module(file.read_text()),
             report=pytest.fail,
             verify_contracts=True,

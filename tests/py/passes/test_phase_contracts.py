@@ -12,7 +12,7 @@ from fissile.dialect import ops_of
 from fissile.passes import definition
 from fissile.passes.definition import Offence, PassFailed, define_property
 from fissile.passes.iree.targets import flags_for
-from fissile.pipelines.contracts import known_properties
+from fissile.pipelines.contracts import known_properties, watching
 from fissile.pipelines.contracts.phases import PhaseWatch, steps_of
 from fissile.pipelines.pass_runner import run_pipeline
 from fissile.pipelines.phase_pipeline import PhasePipeline
@@ -44,9 +44,11 @@ def no_allocation(monkeypatch):
     """A property that IREE breaks in the middle of phase stream: it stands for a mistake of a pass."""
     known_properties()
     monkeypatch.setattr(definition, "_PROPERTIES", dict(definition._PROPERTIES))
-    return define_property("test-no-allocation", "nothing is allocated on a device")(
+    prop = define_property("test-no-allocation", "nothing is allocated on a device")(
         lambda op: [Offence(f"{found.name} allocates") for found in ops_of(op, "stream.resource.alloca")]
     )
+    with watching([prop]):
+        yield prop
 
 
 def test_a_healthy_compile_breaks_nothing_and_is_the_same(program, tmp_path, capsys):
@@ -154,6 +156,7 @@ def test_the_pass_of_iree_that_breaks_a_property_is_named_with_a_reproducer(
     [command] = [note for note in finding.notes if note.startswith("shows it again: ")]
     words = shlex.split(command.removeprefix("shows it again: "))
     [pipeline] = [word for word in words if word.startswith("--pass-pipeline=")]
+    assert words[-1] == "--verify-property=test-no-allocation"
     # The IR from before that pass has the property, and the pass alone breaks it.
     before = ir.Module.parse(open(words[1]).read(), context=session.context).operation
     assert no_allocation.holds(before)

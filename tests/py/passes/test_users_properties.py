@@ -76,3 +76,29 @@ def test_a_property_that_answers_is_a_contract(act, status, tmp_path):
 def test_the_help_of_opt_lists_the_limits_of_every_command(tmp_path):
     ended = shell("fissile-opt --help", tmp_path)
     assert "--phase-timeout SECONDS" in ended.stdout and "--memory-limit SIZE" in ended.stdout
+
+
+@pytest.mark.parametrize("command", [COMPILE, OPT], ids=["compile", "opt"])
+def test_a_property_that_no_pass_of_the_pipeline_names_is_not_evaluated(command, tmp_path):
+    folder = in_folder(tmp_path, "return []")
+    other = "\n\n@define_property('mine-other', 'of a pass that does not run')\ndef OTHER(op):\n    raise ValueError('boom')\n"
+    (folder / "mine.py").write_text((folder / "mine.py").read_text() + other)
+    holds(shell(f"{command} --verify-contracts", folder), 0)
+
+
+def test_the_phases_are_watched_for_what_a_pass_of_the_command_line_names(tmp_path):
+    act = "return [] if ops_of(op, 'arith.addf') else [Offence('no sum')]"
+    folder = in_folder(tmp_path, f"from fissile.dialect import ops_of; {act}")
+    ended = shell(f"{COMPILE} --verify-contracts", folder)
+    holds(ended, 1, "FIS502", "phase 'executable-targets' broke mine-tidy: everything is tidy")
+
+
+def test_a_property_that_is_named_on_the_command_line_is_checked(tmp_path):
+    folder = in_folder(tmp_path, "raise ValueError('boom')", "establishes")
+    command = OPT.replace("--mine-p", "--pass-pipeline='builtin.module(cse)' --verify-contracts")
+    holds(shell(command, folder), 0)
+    holds(
+        shell(f"{command} --verify-property=mine-tidy", folder), 3, "property 'mine-tidy' (mine.py:7) failed"
+    )
+    ended = shell(f"{command} --verify-property=mine-tydi", folder)
+    holds(ended, 2, "unknown property 'mine-tydi'", "did you mean 'mine-tidy'?")
