@@ -179,7 +179,13 @@ class _Results(io.TextIOWrapper):
 
 
 class _Messages(io.TextIOWrapper):
-    """Standard error: what cannot be written is left out; the exit status says it too."""
+    """Standard error: what cannot be written is left out; the exit status says it too.
+
+    It stays open: while a user's pass runs it is `sys.stdout` too, which the pass may close (`with sys.stdout as file:`).
+    """
+
+    def close(self) -> None:
+        self.flush()
 
     def write(self, text: str) -> int:
         try:
@@ -193,6 +199,8 @@ class _Messages(io.TextIOWrapper):
             super().flush()
         except OSError:
             discard(self)
+        except ValueError:  # whoever closed the stream below it has no more to write
+            pass
 
 
 def _binary(stream: TextIO | None, descriptor: int):

@@ -146,3 +146,23 @@ def test_a_reference_function_that_returns_is_compared(folder):
     ended = shell(VERIFY, folder)
     holds(ended, 0)
     assert not (folder / "__pycache__").exists()
+
+
+@pytest.mark.parametrize(
+    "act",
+    ["sys.stdout.close()", "sys.stderr.close()", "os.close(1)"],
+)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_pass_that_closes_a_stream_takes_no_output_along(name, act, folder):
+    prints = "; print('printed', file=sys.stderr)" if name == "opt" else ""
+    with_pass(folder, act + prints)
+    ended = shell(COMMANDS[name], folder)
+    holds(ended, 0)
+    assert (folder / "out").exists() and (not prints or "printed" in ended.stderr)
+
+
+def test_the_result_reaches_standard_output_behind_a_pass_that_closed_it(folder):
+    with_pass(folder, "\n        with sys.stdout as out:\n            print('a message', file=out)")
+    ended = shell("fissile-opt in.mlir --load-passes=mine.py --mine-p", folder)
+    holds(ended, 0, "a message")
+    assert ended.stdout.startswith("module {") and "arith.addf" in ended.stdout
