@@ -8,7 +8,7 @@ contains both is walked op by op.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
@@ -98,7 +98,8 @@ def run_pipeline(
             f"the pipeline runs on {tree.anchor}, the input is a {root.name}",
             f"write {root.name}({tree.anchor}(…))",
         )
-    steps = _plan(tree, root.context, one_by_one=verify_contracts)
+    # `any` around a pipeline is this op: a pass that runs on another one is refused, as it is where the op is named.
+    steps = _plan(replace(tree, anchor=root.name), root.context, one_by_one=verify_contracts)
     if unmet := unmet_requirements(tree, root):
         raise PassFailed(unmet)
     watch = ContractWatch(tree, root) if verify_contracts else None
@@ -179,10 +180,9 @@ def _run_step(
 ) -> None:
     """Runs ``step`` on ``op``; ``path`` are the anchors down to it."""
     if isinstance(step, _NestStep):
-        children = _children(op, step.anchor)
-        if not children and (nowhere := _runs_nowhere(step, op)):
+        if nowhere := _runs_nowhere(step, op):
             report(nowhere)
-        for child in children:
+        for child in _children(op, step.anchor):
             for inner in step.steps:
                 _run_step(inner, child, report, watch, (*path, step.anchor))
         return
@@ -198,17 +198,20 @@ def _run_step(
 
 
 def _runs_nowhere(step: _NestStep, op: ir.Operation) -> Finding | None:
-    """FIS503 where the pipeline names one kind of functions, and ``op`` has those of another."""
+    """FIS503 where the pipeline, or a pass in `any`, names one kind of functions, and ``op`` has those of another alone."""
     passes = [one.instance for one in step.steps if isinstance(one, _PythonStep)]
-    named = next((pass_named(type(one)) for one in passes if is_users(type(one))), None)
-    there = [kind for kind in FUNCTIONS if kind != step.anchor and _children(op, kind)]
-    if named is None or step.anchor not in FUNCTIONS or not there:
+    first = next((one for one in passes if is_users(type(one))), None)
+    if first is None:
+        return None
+    wanted = first.anchor if step.anchor == "any" else step.anchor
+    there = [kind for kind in FUNCTIONS if _children(op, kind)]
+    if wanted not in FUNCTIONS or wanted in there or not there:
         return None
     return Finding(
         "FIS503",
-        f"{named} ran on nothing: there is no {step.anchor} in the {op.name}, and there are {there[0]} ops",
+        f"{pass_named(type(first))} ran on nothing: there is no {wanted} in the {op.name}, and there are {there[0]} ops",
         severity=Severity.WARNING,
-        subject=step.anchor,
+        subject=wanted,
         notes=(
             f"write {there[0]}({','.join(map(str, passes))}); the pass's anchor is '{there[0]}' or 'any' then",
         ),
