@@ -7,35 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import re
 import sys
-from functools import cache
 from pathlib import Path
 
 from fissile.errors import UsageError, closest
 
+from .built_in import built_in
 from .definition import Pass, PassDefinitionError, registered_passes
 from .plugins import load_plugged
 from .progress import running
 from .shipped_passes import SUFFIX, unship
 from .user_code import MODULE_PREFIX, cause, execute, is_ctrl_c, module_of
-
-ROOMS = ("checks", "remedies")
-"""Folders of passes/ in which passes are defined."""
-_NAMED = re.compile(r'^@register_pass\n(?:.*\n)*?    name: ClassVar\[str\] = "([a-z0-9-]+)"', re.M)
-
-
-@cache
-def built_in() -> dict[str, str]:
-    """Pass name -> the module that defines it, for every file of ROOMS that registers a pass.
-
-    Files are read and not imported. A test holds this together with what the modules register.
-    """
-    here = Path(__file__).parent
-    files = [file for room in ROOMS for file in sorted((here / room).rglob("*.py"))]
-    named = ((file, _NAMED.search(file.read_text(encoding="utf-8"))) for file in files)
-    parts = ((found[1], file.relative_to(here).with_suffix("").parts) for file, found in named if found)
-    return {name: ".".join((__package__, *place)) for name, place in parts}
 
 
 def known_passes() -> tuple[str, ...]:
@@ -80,7 +62,6 @@ def load_user_passes(path: str | Path) -> tuple[str, ...]:
 def _import_file(file: Path, module_name: str, shown: str) -> None:
     if not file.is_file():
         raise UsageError(f"no such file of passes: {shown}")
-    before = registered_passes()
     module = module_of(file, module_name)
     sys.modules[module_name] = module  # dataclasses look annotations up here
     try:
@@ -91,10 +72,6 @@ def _import_file(file: Path, module_name: str, shown: str) -> None:
         if is_ctrl_c(error):
             raise
         raise UsageError(f"{shown} cannot be imported: {cause(error, str(file))}") from None
-    taken = [name for name in registered_passes() if name not in before and name in built_in()]
-    taken = [name for name in taken if registered_passes()[name].__module__ == module_name]
-    if taken:
-        raise UsageError(f"{shown} defines a pass '{taken[0]}', which is the name of a built-in pass")
     from .taken_names import check_against_iree  # IREE's bindings: only where there are passes of users
 
     try:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from fissile.errors import ExitCode, FissileError, UsageError
 from fissile.finding import Finding, Place
 
+from .built_in import built_in
 from .options import (
     is_of_type,
     is_supported,
@@ -35,6 +36,7 @@ from .options import (
     read_options,
     type_name,
 )
+from .user_code import class_named, is_users
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -145,8 +147,8 @@ def define_property(
     """Makes the decorated predicate a Property that contracts can name."""
 
     def define(offences: Callable[[ir.Operation], list[Offence]]) -> Property:
-        if not _KEBAB.fullmatch(name):
-            raise PassDefinitionError(f"property '{name}': a name is lower case words joined by '-'")
+        if not isinstance(name, str) or not _KEBAB.fullmatch(name):
+            raise PassDefinitionError(f"property {name!r}: a name is lower case words joined by '-'")
         if name in _PROPERTIES:
             raise PassDefinitionError(f"property '{name}' is defined twice")
         _PROPERTIES[name] = Property(name, sentence, offences)
@@ -200,7 +202,8 @@ def make_pass(cls: type[Pass], options: str = "") -> Pass:
 def _check_definition(cls: Any) -> None:
     if not hasattr(cls, "__qualname__"):
         raise PassDefinitionError(f"{cls!r} is not a class", "@register_pass stands above a class of a pass")
-    who = f"pass class {cls.__module__}.{cls.__qualname__}"
+    # The file of a user's class is named by whoever imports it.
+    who = f"pass class {cls.__qualname__ if is_users(cls) else class_named(cls)}"
 
     def refuse(why: str) -> None:
         raise PassDefinitionError(f"{who}: {why}")
@@ -209,7 +212,9 @@ def _check_definition(cls: Any) -> None:
         refuse("a pass derives from fissile's Pass")
     if "__dataclass_fields__" not in vars(cls) or not cls.__dataclass_params__.frozen:
         refuse("a pass is a frozen dataclass: put @dataclass(frozen=True) below @register_pass")
-    if not _KEBAB.fullmatch(cls.name or ""):
+    if not isinstance(cls.name, str):
+        refuse(f"its name {cls.name!r} is no text: write lower case words joined by '-'")
+    if not _KEBAB.fullmatch(cls.name):
         refuse(f"its name '{cls.name}' is not lower case words joined by '-'")
     # A dataclass without a docstring gets its signature as one: that is no manual page.
     if not (cls.__doc__ or "").strip() or cls.__doc__.startswith(f"{cls.__name__}("):
@@ -218,9 +223,11 @@ def _check_definition(cls: Any) -> None:
         refuse("it does not define run(self, op, report)")
     if not isinstance(cls.anchor, str) or cls.anchor != "any" and not _OP.fullmatch(cls.anchor):
         refuse(f"its anchor {cls.anchor!r} is no op: write its name, as func.func, or any")
+    if not cls.__module__.startswith("fissile.") and cls.name in built_in():
+        refuse(f"its name '{cls.name}' is the name of a pass of fissile")
     known = _PASSES.get(cls.name)
     if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-        refuse(f"its name '{cls.name}' belongs to {known.__module__}.{known.__qualname__}")
+        refuse(f"its name '{cls.name}' belongs to {class_named(known)}")
     if not isinstance(cls.dialects, tuple) or not all(isinstance(name, str) for name in cls.dialects):
         refuse("its dialects are not a tuple of names")
     _check_options(cls, refuse)

@@ -61,6 +61,12 @@ def is_users(cls: type) -> bool:
     return cls.__module__.startswith(MODULE_PREFIX)
 
 
+def class_named(cls: type) -> str:
+    """``module.Mine``; of a user's file ``Mine of mine.py``."""
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None) if is_users(cls) else None
+    return f"{cls.__qualname__} of {as_typed(file)}" if file else f"{cls.__module__}.{cls.__qualname__}"
+
+
 def pass_named(cls: Any) -> str:
     """``pass 'mine' (mine.py:11)``: where its `run` is defined; a built-in pass by its name alone."""
     if not is_users(cls):

@@ -2,6 +2,8 @@
 
 import importlib
 import pkgutil
+import subprocess
+import sys
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -155,6 +157,9 @@ def test_a_good_definition_is_registered():
         (GOOD, {"base": "object"}, "derives from fissile's Pass"),
         (GOOD.replace("test-good", "TestGood"), {}, "its name 'TestGood' is not lower case"),
         (GOOD.replace("test-good", ""), {}, "its name '' is not lower case"),
+        (GOOD.replace('"test-good"', "5"), {}, "its name 5 is no text"),
+        (GOOD.replace('"test-good"', "None"), {}, "its name None is no text"),
+        (GOOD.replace("test-good", "fissile-lower-groups"), {}, "is the name of a pass of fissile"),
         (GOOD.replace('"""Documented."""\n', ""), {}, "no docstring"),
         (GOOD.split("\ndef")[0], {}, "does not define run"),
         (GOOD + "\nx: dict = option(None, 'd')", {}, "option 'x' has type"),
@@ -225,8 +230,9 @@ def test_a_property_is_defined_once_and_has_a_plain_name():
     define_property("test-once", "a sentence")(lambda op: [])
     with pytest.raises(PassDefinitionError, match="'test-once' is defined twice"):
         define_property("test-once", "a sentence")(lambda op: [])
-    with pytest.raises(PassDefinitionError, match="lower case words"):
-        define_property("Test Once", "a sentence")(lambda op: [])
+    for wrong in ("Test Once", 5):
+        with pytest.raises(PassDefinitionError, match="lower case words"):
+            define_property(wrong, "a sentence")(lambda op: [])
 
 
 def test_the_catalogue_lists_exactly_the_passes_that_the_modules_define():
@@ -279,6 +285,33 @@ def test_a_users_file_is_loaded_once_and_its_passes_are_known(tmp_path):
     assert catalogue.load_user_passes(str(file)) == ("test-mine",)
     assert catalogue.find_pass("test-mine") is first
     assert make_pass(first, "size=3").size == 3
+
+
+def test_a_name_of_fissiles_is_taken_before_its_module_is_loaded():
+    code = (
+        "import fissile, sys\nfrom dataclasses import dataclass\nfrom typing import ClassVar\n"
+        "from fissile.passes.definition import Pass, PassDefinitionError\n"
+        "assert not any(name.startswith('fissile.passes.remedies.') for name in sys.modules)\n"
+        "try:\n    @fissile.register_pass\n    @dataclass(frozen=True)\n    class Mine(Pass):\n"
+        "        'Documented.'\n        name: ClassVar[str] = 'fissile-lower-groups'\n"
+        "        def run(self, op, report): pass\n"
+        "except PassDefinitionError as error:\n    print(error)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "its name 'fissile-lower-groups' is the name of a pass of fissile" in ended.stdout
+
+
+def test_a_name_of_two_files_is_named_with_the_other_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.py", "other.py"):
+        (tmp_path / name).write_text(USER_FILE.replace("NAME", "test-of-two-files"))
+    catalogue.load_user_passes("one.py")
+    with pytest.raises(UsageError) as refused:
+        catalogue.load_user_passes("other.py")
+    assert "pass class Mine: its name 'test-of-two-files' belongs to Mine of one.py" in refused.value.message
+    assert (
+        refused.value.message.startswith("other.py ") and "fissile_user_passes" not in refused.value.message
+    )
 
 
 @pytest.mark.parametrize(
