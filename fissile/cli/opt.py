@@ -144,9 +144,9 @@ def _transform(
 
 def _unread(said: Diagnostic) -> Finding:
     """What the parser said, as a finding; of an op of fissile's, how it is written."""
-    from fissile.passes.checks.refusals.unknown_op import check_unknown_op
+    from fissile.passes.checks.refusals.unknown_op import check_unread_op
 
-    unknown = check_unknown_op(said.message, said.places[:1])
+    unknown = check_unread_op(said.message, said.places[:1])
     if unknown is not None and unknown.code == "FIS402":
         return unknown.with_(detail=said.text)
     return Finding("FIS001", said.message, places=said.places[:1], detail=said.text)

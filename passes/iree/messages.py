@@ -108,6 +108,12 @@ TYPES_NOT_SUPPORTED = r"types are not supported on"
 NOT_TRANSLATED = r"LLVM Translation failed|missing `LLVMTranslationDialectInterface`"
 """The same on CUDA: they stay as they are."""
 
+NO_SUCH_SYMBOL = re.compile(
+    r"'(?P<op>[\w.]+)' op (?:'(?P<function>[^']+)' does not reference a valid function"
+    r"|undefined/incompatible callee: (?P<callee>\S+)|undefined global: @(?P<global>\S+))"
+)
+"""The parser's errors of a function, or a global, that is not found by its name."""
+
 UNKNOWN_PASS = re.compile(r"'([^']*)' does not refer to a registered pass")
 REFUSED_OPTIONS = re.compile(r"failed to add `([^`]*)` with options `([^`]*)`")
 """MLIR's errors of a textual pipeline: the pass; the pass and its options."""

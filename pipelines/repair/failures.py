@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fissile.finding import Finding, Severity
 from fissile.passes.checks.refusals.before_dispatches import PARTIAL, check_kept_partial_bytes
 from fissile.passes.checks.refusals.front_end_ops import check_front_end_op
-from fissile.passes.checks.refusals.unknown_op import check_unknown_op
+from fissile.passes.checks.refusals.unknown_op import check_unread_op
 from fissile.passes.failures.failure import Ending, failure_that_ends
 from fissile.passes.failures.not_built.codegen_failed import CodegenFailed
 from fissile.passes.iree.messages import UNREGISTERED
@@ -82,10 +82,7 @@ def rejected(failure: Failure) -> Finding:
         return no_target(first)
     if code == CodegenFailed.code and not first.places:
         code = "FIS002"
-    if (
-        failure.phase == "start"
-        and (unknown := check_unknown_op(first.message, first.places[:1])) is not None
-    ):
+    if failure.phase == "start" and (unknown := check_unread_op(first.message, first.places[:1])) is not None:
         return unknown.with_(stock=quoted(first.message), detail=first.text)
     if code == PARTIAL:
         return check_kept_partial_bytes(first.message, first.places[:1]).with_(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from fissile.finding import Place
@@ -29,14 +30,26 @@ def text_may_be_quoted(name: str, text: str) -> None:
 
 def line_at(place: Place | None) -> str:
     """The line of the input at ``place``; empty where that is in another file, or in none that can be read."""
-    if place is None or (held := _inputs.get(place.file)) is None:
+    lines = _lines(place)
+    return lines[place.line - 1] if place is not None and 0 < place.line <= len(lines) else ""
+
+
+def text_before(place: Place | None) -> str:
+    """The text of the input up to ``place``; empty where `line_at` is."""
+    if place is None or not (line := line_at(place)):
         return ""
+    return "".join((*_lines(place)[: place.line - 1], line[: max(0, place.column - 1)]))
+
+
+def _lines(place: Place | None) -> Sequence[str]:
+    if place is None or (held := _inputs.get(place.file)) is None:
+        return ()
     if isinstance(held, tuple):
-        return held[place.line - 1] if 0 < place.line <= len(held) else ""
+        return held
     try:
         found = Path(held).stat()
     except (OSError, ValueError):
-        return ""
+        return ()
     if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
-        return ""
-    return linecache.getline(held, place.line)
+        return ()
+    return linecache.getlines(held)

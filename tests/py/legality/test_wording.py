@@ -1,4 +1,4 @@
-"""What an audit's findings say, without IREE: unknown syntax, one finding for all targets, types that are tried, ops that are not."""
+"""What an audit's findings say: unknown syntax, one finding for all targets, types that are tried, ops that are not."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from fissile.finding import Finding, Help, Place
 from fissile.passes.analysis.legality.compiler import Outcome
 from fissile.passes.analysis.legality.ways_out import _ranked, _retyped
 from fissile.passes.checks.legality.refused_in_context import check_in_context
-from fissile.passes.checks.refusals.unknown_op import check_unknown_op
+from fissile.passes.checks.refusals.unknown_op import check_unknown_op, check_unread_op
 from fissile.pipelines.audit.merged import merged_targets
+from fissile.pipelines.repair.failures import rejected
+from fissile.pipelines.session import PhaseFailed, Session
 
 AT = Place("model.mlir", 4, 8)
 
@@ -52,6 +54,49 @@ def test_an_op_of_shardy_is_left_out_by_its_exporter():
 
 def test_another_message_of_the_parser_is_about_no_op():
     assert check_unknown_op("expected ')' in argument list", (AT,)) is None
+
+
+GROUP = """\
+util.global private @g = dense<1.0> : tensor<8xf32>
+func.func private @h(%x: tensor<8xf32>) -> tensor<8xf32> { return %x : tensor<8xf32> }
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %r = "fissile.group"() ({ // }
+    %y = OP
+    flow.return %y : tensor<8xf32>
+  }) : () -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+"""
+NAMED_IN_GROUP = {
+    "func.call @h(%x) : (tensor<8xf32>) -> tensor<8xf32>": "func.call of @h in its body: a group has no calls",
+    "util.call @h(%x) : (tensor<8xf32>) -> tensor<8xf32>": "util.call of @h in its body: a group has no calls",
+    "util.global.load @g : tensor<8xf32>": "util.global.load of @g in its body: ops in a group do not name globals",
+}
+
+
+@pytest.mark.parametrize("op", NAMED_IN_GROUP)
+def test_a_name_in_a_group_is_not_reported_as_missing(op, tmp_path):
+    """The parser looks for it in the group alone, and says that there is none."""
+    file = tmp_path / "in.mlir"
+    file.write_text(GROUP.replace("OP", op))
+    with pytest.raises(PhaseFailed) as refused:
+        Session().parse(file)
+    finding = rejected(refused.value)
+    assert (finding.code, finding.message) == ("FIS402", f"fissile.group: {NAMED_IN_GROUP[op]}")
+    assert finding.places[0].line == 5 and "before the group" in finding.helps[0].title
+
+
+def test_a_name_that_is_missing_outside_of_a_group_is_reported_as_it_was(tmp_path):
+    """The twin: behind a group, and with none."""
+    file = tmp_path / "in.mlir"
+    behind = GROUP.replace("OP", "math.exp %x : tensor<8xf32>").replace(
+        "  return %r", "  %z = func.call @none(%r) : (tensor<8xf32>) -> tensor<8xf32>\n  return %z"
+    )
+    file.write_text(behind)
+    with pytest.raises(PhaseFailed) as refused:
+        Session().parse(file)
+    assert rejected(refused.value).code == "FIS001"
+    assert check_unread_op("'func.call' op 'h' does not reference a valid function", (AT,)) is None
 
 
 def of_target(target, **changes):
