@@ -25,7 +25,7 @@ from fissile.passes.progress import running
 from fissile.passes.user_code import LEFT, cause, is_ctrl_c, is_users, pass_named, source_of
 
 from .contracts import ContractWatch, unmet_requirements
-from .native_passes import native_pass_names
+from .native_passes import native_pass_names, wrong_options
 from .textual import Nest, PassCall, parse_pipeline, pass_names
 
 
@@ -151,8 +151,9 @@ def _made(call: PassCall, anchor: str, context: ir.Context) -> Pass:
 
 
 def _native_pipeline(text: str, context: ir.Context) -> PassManager:
+    wrong: list[str] = []
     try:
-        with running(f"the pipeline {text}"):
+        with running(f"the pipeline {text}"), wrong_options(text) as wrong:
             return PassManager.parse(text, context=context)
     except ValueError as error:
         error_text = str(error)
@@ -164,7 +165,7 @@ def _native_pipeline(text: str, context: ir.Context) -> PassManager:
         if refused := REFUSED_OPTIONS.search(error_text):
             raise UsageError(
                 f"pass '{refused.group(1)}' does not take the options '{refused.group(2)}'",
-                " ".join(error_text[: refused.start()].split()),
+                "; ".join([*wrong, *filter(None, error_text[: refused.start()].splitlines())]),
             ) from None
         raise UsageError(
             "IREE refuses the pipeline: " + " ".join(error_text.split()), f"it was: {text}"

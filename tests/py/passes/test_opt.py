@@ -72,6 +72,16 @@ def test_the_caret_stands_under_what_is_wrong_in_a_pipeline(words, tmp_path):
     assert caret.strip() == "^" and hint.startswith(f"{words[0]}: one ','")
 
 
+def test_what_is_wrong_with_an_option_is_in_the_hint():
+    """LLVM prints it without its program's name: a line that begins with a colon."""
+    done = opt("--pass-pipeline=builtin.module(canonicalize{max-iterations=x})")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "fissile-opt: error: pass 'canonicalize' does not take the options 'max-iterations=x'",
+        "fissile-opt: max-iterations: 'x' value invalid for long argument!",
+    ]
+
+
 def test_stock_iree_compile_calls_it_for_every_executable(tmp_path):
     """`--iree-hal-preprocess-executables-with`: a pass that changes nothing changes no byte."""
     (tmp_path / "passes.py").write_text(NAME_EXECUTABLES)

@@ -148,6 +148,11 @@ def test_findings_reach_the_reporter_and_a_stop_carries_its_own():
             "pass 'cse' does not take the options 'x=1'",
             "no such option x",
         ),
+        (
+            "builtin.module(func.func(test-look),canonicalize{max-iterations=x})",
+            "pass 'canonicalize' does not take the options 'max-iterations=x'",
+            "max-iterations: 'x' value invalid for long argument",
+        ),
         ("builtin.module(func.func(test-look{x=1}))", "pass 'test-look' has no option 'x'", "known: mark"),
         (
             "builtin.module(func.func(test-look),test-look)",
