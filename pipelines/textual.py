@@ -155,8 +155,9 @@ class _Parser:
         return self.text[self.at : self.at + 1]
 
     def fail(self, message: str, hint: str) -> NoReturn:
-        # One line of text around the column, so that the caret stands under it on any terminal.
-        start = max(0, self.at - 60)
-        shown = self.text[start : self.at + 20].replace("\n", " ").replace("\t", " ")
+        # One line of text around the column, so that the caret stands under it on any terminal; what is cut off is marked.
+        start, end = max(0, self.at - 60), self.at + 60
+        shown = self.text[start:end].replace("\n", " ").replace("\t", " ")
+        shown = ("…" + shown[1:] if start else shown) + ("…" if end < len(self.text) else "")
         caret = " " * (self.at - start) + "^"
         raise UsageError(f"pipeline, column {self.at + 1}: {message}", hint, f"{shown}\n{caret}")

@@ -70,6 +70,18 @@ def test_a_wrong_pipeline_is_refused_at_its_column(text, column, says):
     assert len(caret) - len("^") == min(column - 1, 60) and "\n" not in shown
 
 
+def test_the_pipeline_is_quoted_to_its_end_and_what_is_cut_off_is_marked():
+    long = ",".join(["canonicalize"] * 12)
+    for text, shown in (
+        ("builtin.module(func.func(mine-anch)", "builtin.module(func.func(mine-anch)"),
+        (f"builtin.module({long}", f"builtin.module({long}"[:74] + "…"),
+        (f"builtin.module({long},)", "…" + f"builtin.module({long},)"[-60:]),
+    ):
+        with pytest.raises(UsageError) as refused:
+            parse_pipeline(text)
+        assert refused.value.excerpt.split("\n")[0] == shown
+
+
 def test_a_bare_list_of_passes_is_told_how_to_be_written():
     with pytest.raises(UsageError) as refused:
         parse_pipeline("cse,canonicalize")
