@@ -194,7 +194,7 @@ def rewritable(run: CompileRun, failure: Failure | None) -> list[Finding]:
 
 def would_rewrite(run: CompileRun, rewrite: Rewrite, failure: Failure | None) -> list[Finding]:
     """What ``rewrite`` would repair of the program, about which IREE's message is that of ``failure``."""
-    if phase_index(run.request.compile_from) >= phase_index(rewrite.phase):
+    if phase_index(run.request.compile_from) > phase_index(rewrite.phase):
         return []
     module = run.parse()
     try:
