@@ -73,8 +73,9 @@ def _ways_out(op: str) -> tuple[str, ...]:
             "way out: give fissile the .onnx file, which it imports with other ops in place of many that IREE does not know",
             "way out: export the model with other ops in its place",
         )
+    overload = op if op.count(".") > 1 else f"{op}.default"
     decomposed = (
-        "way out: decompose the op when the model is exported: "
-        "torch.export.export(model, args).run_decompositions(decomposition_table), with an entry for it",
+        f"way out: decompose the op when the model is exported: torch.export.export(model, args).run_decompositions(decomposition_table), "
+        f"with decomposition_table[torch.ops.{overload}] = a function that writes it with other ops",
     )
     return (_FUNCTIONALISED, *decomposed) if _IN_PLACE.match(op) else decomposed
