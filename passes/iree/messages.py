@@ -9,8 +9,10 @@ UNDEFINED_SYMBOL = r"undefined symbol: [\w.]+"
 
 LINKER_SAID = (
     r"(?ms)^iree-lld: error: undefined symbol: .*?^Linking failed;[^\n]*\n(?:\n?LLD_VERSION[^\n]*\n)?\n?"
+    r"|^(?:(?:warning|error): <unknown>:0(?::0)?: (?:stack frame size \(|value evaluated as )[^\n]*\n\n?)+"
+    r"(?:iree-lld: error: target emulation unknown[^\n]*\n)?"
 )
-"""All that IREE prints of one link that found undefined symbols."""
+"""All that IREE prints of one link that found undefined symbols; of code for AMD whose private memory has no size, and of its link."""
 
 TOOL_LACKED_SPACE = re.compile(
     r"^(?:iree-lld|ld\.lld|\S*wasm-ld): error: (?:cannot|failed to|could not|unable to) .*: (?:No space left on device|File too large|Disk quota exceeded)$"

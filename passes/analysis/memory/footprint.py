@@ -14,6 +14,8 @@ from ..dispatch.provenance import place_of, tags_of
 
 WORKGROUP = "workgroup"
 STACK = "stack"
+PRIVATE = "private"
+"""A thread's own memory on a GPU: what has a size is not counted, and what has none IREE cannot lay out."""
 STORAGE = "storage"
 """A buffer in global memory: no on-chip byte, but threads may race on it."""
 
@@ -73,7 +75,7 @@ def element_bits(element: ir.Type) -> int:
 
 
 def read_footprint(function_or_module: ir.Operation, workgroup_alignment: int = 1) -> Footprint:
-    """Workgroup buffers (`memref.alloc`) and stack buffers (`memref.alloca`) below an op.
+    """Workgroup buffers (`memref.alloc`), stack buffers (`memref.alloca`), and private ones of unknown size below an op.
 
     Each is rounded up to its own alignment, or ``workgroup_alignment`` bytes where it has none.
     A dynamic size is unknown, never 0.
@@ -87,8 +89,10 @@ def read_footprint(function_or_module: ir.Operation, workgroup_alignment: int = 
                 found.append(_allocation(op, memref_type, WORKGROUP, workgroup_alignment))
         elif op.name == "memref.alloca":
             memref_type = ir.MemRefType(op.results[0].type)
-            if "private" not in str(memref_type.memory_space):
-                found.append(_allocation(op, memref_type, STACK, 1))
+            space = PRIVATE if "private" in str(memref_type.memory_space) else STACK
+            one = _allocation(op, memref_type, space, 1)
+            if space == STACK or one.bytes.value is None:
+                found.append(one)
         return ir.WalkResult.ADVANCE
 
     function_or_module.walk(visit)

@@ -9,7 +9,7 @@ from fissile.finding import Finding, Ledger, LedgerLine, Limit, Place
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.analysis.kernel.evidence import Evidence
-from fissile.passes.analysis.memory.footprint import STACK, WORKGROUP, Allocation, Footprint
+from fissile.passes.analysis.memory.footprint import PRIVATE, STACK, WORKGROUP, Allocation, Footprint
 from fissile.passes.failures.failure import memory_failure
 from fissile.quantity import total
 from fissile.rules import RULES
@@ -67,7 +67,8 @@ def exceeding(dispatch: Dispatch, footprint: Footprint, limit: Limit | None, cod
     """
     limit = limit_of(dispatch, limit)
     space = space_of(dispatch)
-    buffers = tuple(a for a in footprint.allocations if a.space == space)
+    spaces = (space,) if space == STACK else (space, PRIVATE)
+    buffers = tuple(a for a in footprint.allocations if a.space in spaces)
     if limit is None or not buffers:
         return None
     exceeds = total(a.bytes for a in buffers).exceeds(limit.bytes)
@@ -83,11 +84,15 @@ def check_fit(dispatch: Dispatch, code: str, evidence: Evidence, ops: Sequence[S
     needed = total(a.bytes for a in buffers).value
     memory = "stack" if space_of(dispatch) == STACK else "workgroup memory"
     has = allowance(dispatch, limit)
+    if any(a.space == PRIVATE for a in buffers):
+        headline = "each thread of the dispatch allocates memory of unknown size"
+    elif needed is None:
+        headline = f"dispatch allocates {memory} of unknown size; {has} bytes"
+    else:
+        headline = f"dispatch needs {needed} bytes of {memory}; {has}"
     return Finding(
         code,
-        f"dispatch allocates {memory} of unknown size; {has} bytes"
-        if needed is None
-        else f"dispatch needs {needed} bytes of {memory}; {has}",
+        headline,
         subject=dispatch.name,
         target=dispatch.target.name,
         places=_places(dispatch, buffers, ops),

@@ -14,7 +14,7 @@ class UnboundedMemory(OnChipMemory):
     code = "FIS105"
     name = "unbounded-memory"
     title = "a dispatch allocates on-chip memory of unknown size"
-    what = "An on-chip allocation has a dynamic size, so nothing proves that it fits."
+    what = "An on-chip allocation has a dynamic size, so nothing proves that it fits. On AMD's GPUs that may be memory of each thread: the values of a sort of which only the order is used."
     why = "A dynamic dimension reaches an allocation that no tile size bounds."
     remedy = "Give the dimension an upper bound (`util.assume.int`), or let fissile place a boundary behind the producer."
     effect = Effect.REFUSED

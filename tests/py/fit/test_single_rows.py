@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from entered_programs import all_computed, written
+from reported_codes import codes
 
 import fissile
 from fissile.pipelines.numerics import runtimes
@@ -59,3 +60,9 @@ def test_values_that_nothing_uses_are_kept(tmp_path):
     if "vulkan" in [one.name for one in runtimes.present()]:
         x = np.random.default_rng(7).permutation(24) - 12
         assert all_computed(tmp_path, x, device="vulkan")[0].tolist() == np.argsort(x).tolist()
+
+
+@pytest.mark.parametrize("target", ["gfx942", "gfx1100"])
+def test_values_of_unknown_number_that_nothing_uses(tmp_path, target):
+    """IREE gives each thread memory for all of them, and AMD's linker stops."""
+    assert codes(tmp_path, ORDER.replace("[24]", "[?]"), target) == ["FIS105"]
