@@ -170,11 +170,10 @@ def _stock_command(job: CheckJob, target: str, phase: str) -> str:
     """iree-compile's command line for one target, as far as ``phase`` where IREE was on the way there; with a limit in force fissile's."""
     ends = [] if phase in ("", "end") else [f"--compile-to={phase}"]
     flags = flags_for(resolve_target(target)) if target else []
-    if job.program != job.source or limits_in_force(()):
-        given = job.options.get("flags", ())
-        words = [job.source, *(["--target", target] if target else [])]
-        words += [f"--iree-flags={shlex.join(given)}"] if given else []
-        return with_limits(f"fissile check {shlex.join(words)}")
+    if limits_in_force(()):
+        return job.command
+    if job.program != job.source:
+        return f"fissile check {shlex.quote(job.source)}" + (f" --target {target}" if target else "")
     return shlex.join(
         ["iree-compile", job.source, *job.options.get("flags", ()), *flags, *ends, "-o", os.devnull]
     )
