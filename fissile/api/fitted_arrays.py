@@ -22,10 +22,7 @@ def fitted(given: Sequence[Any], signature: Signature) -> list[np.ndarray]:
     """
     wanted = ", ".join(value.text for value in signature.arguments)
     if len(given) != len(signature.arguments):
-        raise UsageError(
-            f"@{signature.function} takes {len(signature.arguments)} inputs, {len(given)} were given",
-            f"it takes {wanted}",
-        )
+        raise UsageError(signature.not_given(len(given)), f"it takes {wanted}")
     return [
         _fitted(one, value, f"input {index} of @{signature.function}", wanted)
         for index, (one, value) in enumerate(zip(given, signature.arguments, strict=True))

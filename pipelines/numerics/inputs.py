@@ -165,7 +165,7 @@ def checked(inputs: Sequence[np.ndarray], signature: Signature) -> list[np.ndarr
     """``inputs`` where they are what the function takes. Raises UsageError, with the first that is not."""
     if len(inputs) != len(signature.arguments):
         raise UsageError(
-            f"@{signature.function} takes {len(signature.arguments)} inputs, {len(inputs)} were given",
+            signature.not_given(len(inputs)),
             "give one array (--input=FILE.npy) for each argument, in order",
         )
     for index, (array, value) in enumerate(zip(inputs, signature.arguments, strict=False)):

@@ -92,6 +92,12 @@ class Signature:
         unknown = next((value.text for value in (*self.arguments, *self.results) if not value.element), "")
         return f"@{self.function}: no data can be made for {unknown}" if unknown else ""
 
+    def not_given(self, given: int) -> str:
+        """That ``given`` inputs are not as many as the function takes, in words."""
+        takes = len(self.arguments)
+        inputs, were = "input" if takes == 1 else "inputs", "was" if given == 1 else "were"
+        return f"@{self.function} takes {takes} {inputs}, {given} {were} given"
+
 
 def parse_value(text: str) -> Value:
     """A `Value` from MLIR's or torch-mlir's spelling of a type."""

@@ -57,7 +57,8 @@ class RepairFindings:
                 f"tried: {_short(self.sentences(alike[0], advice=True))}{more}; not taken: {_short(why)}"
             )
         left = len(lines) - MAX_REJECTED
-        return (*lines[:MAX_REJECTED], *((f"{left} other trials ended otherwise",) if left > 0 else ()))
+        trials = "1 other trial" if left == 1 else f"{left} other trials"
+        return (*lines[:MAX_REJECTED], *((f"{trials} ended otherwise",) if left > 0 else ()))
 
     def tuned(self, finding: Finding, wanted: Sequence[Edit], before: Diagnosis, after: Diagnosis) -> Finding:
         """The finding of what was slow, and is not with the edits ``wanted``, all of one remedy."""

@@ -68,7 +68,7 @@ MODULE = fissile.Result(Report("compile"), b"a module")
         ),
         (lambda: MODULE.save(3), "file is 3", "give a path"),
         (lambda: fissile.compile(ADD, guard="asert"), "^guard: unknown value 'asert'", "'assert'"),
-        (lambda: fissile.verify(ADD, inputs=[FOUR]), "takes 2 inputs, 1 were given", "inputs=[x, y]"),
+        (lambda: fissile.verify(ADD, inputs=[FOUR]), "takes 2 inputs, 1 was given", "inputs=[x, y]"),
         (lambda: fissile.verify(TWO), "has 2 public functions", "name one: function='NAME'"),
         (
             lambda: fissile.check(ADD, "gfx942", baseline="/nowhere/b.json"),

@@ -110,7 +110,7 @@ def test_a_result_holds_the_module_and_runs_it(built, tmp_path):
 @pytest.mark.parametrize(
     "arrays, message",
     [
-        ((FOUR,), "takes 2 inputs, 1 were given"),
+        ((FOUR,), "takes 2 inputs, 1 was given"),
         ((FOUR, FOUR[:2]), "input 1 of @main is 2xfloat32, and tensor<4xf32> is needed"),
         ((FOUR.astype(np.float64), FOUR), "input 0 of @main is 4xfloat64"),
     ],

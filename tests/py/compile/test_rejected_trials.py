@@ -97,6 +97,8 @@ def test_trials_that_ended_alike_are_one_line_and_there_are_not_many():
         len(tried(reports_of(case).not_repaired(case))) == MAX_REJECTED
         and "3 other trials ended otherwise" in notes
     )
+    case = case_of(*(f"reason {n}" for n in range(MAX_REJECTED + 1)))
+    assert "1 other trial ended otherwise" in reports_of(case).not_repaired(case).notes
 
 
 def test_what_the_edit_leaves_is_why_it_is_not_taken():

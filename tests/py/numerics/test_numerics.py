@@ -108,7 +108,7 @@ def test_expected_arrays(folder):
     assert [f.code for f in short.findings] == ["FIS131"]
     with pytest.raises(UsageError, match=r"input 0 of @main is 2x4xfloat32, and tensor<\?x3xf32> is needed"):
         verify(folder / "add.mlir", inputs=[np.zeros((2, 4), np.float32)], options=LOCAL)
-    with pytest.raises(UsageError, match="takes 1 inputs, 2 were given"):
+    with pytest.raises(UsageError, match="takes 1 input, 2 were given"):
         verify(folder / "add.mlir", inputs=[x, x], options=LOCAL)
 
 
