@@ -348,16 +348,16 @@ def test_a_name_is_read_in_a_line_of_the_input_alone(tmp_path, monkeypatch):
         file.write_text("%secret = first\n")
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.setattr(source_lines, "_inputs", {})
-    monkeypatch.setattr(
-        source_lines.linecache, "getline", lambda file, line: opened.append((file, line)) or "%a = x"
-    )
+    monkeypatch.setattr(source_lines.linecache, "getlines", lambda file: opened.append(file) or ["%a = x"])
     for file in (own, late, tmp_path / "pipe", "/dev/zero", "", "a\0b"):
         source_lines.may_be_quoted(str(file))
-    assert source_lines.line_at(Place(str(own), 1, 1)) == "%a = x" and opened == [(str(own), 1)]
+    assert source_lines.line_at(Place(str(own), 1, 1)) == "%a = x" and opened == [str(own)]
     late.unlink()
     for file in (other, late, tmp_path / "pipe", "/dev/zero", "/etc/passwd", "", "a\0b"):
-        assert source_lines.line_at(Place(str(file), 1, 1)) == ""
-    assert source_lines.line_at(None) == "" and len(opened) == 1
+        for read in (source_lines.line_at, source_lines.text_before):
+            assert read(Place(str(file), 1, 4)) == ""
+    assert source_lines.line_at(None) == source_lines.text_before(None) == "" and len(opened) == 1
+    assert source_lines.text_before(Place(str(own), 1, 4)) == "%a "
 
 
 def test_a_compile_opens_no_file_that_a_location_names(tmp_path):
