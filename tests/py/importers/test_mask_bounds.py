@@ -179,6 +179,8 @@ def test_numbers_that_a_type_does_not_hold():
     assert Bounds.of(-3.4e38, 0).of_type("f32").low == -3.4e38
     assert Bounds.of(-1, 5).of_type("ui8") == Bounds.of(-math.inf, math.inf)
     assert Bounds.of(-1, 5).of_type("si8") == Bounds.of(-1, 5)
+    for unread in ("f8E4M3FN", "complex<f32>", "!torch.qint8"):
+        assert Bounds.of(-1, 5).of_type(unread) == Bounds.of(-math.inf, math.inf)
 
 
 @pytest.mark.parametrize("name", ["causal", "table"])

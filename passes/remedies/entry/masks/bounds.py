@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ _EXACT = 53
 _LARGEST_F32 = 2.0**128 - 2.0**104
 _FINITE = {"f16": 65504.0, "bf16": 2.0**128 - 2.0**120, "f32": _LARGEST_F32, "f64": _LARGEST_F32}
 """Element type -> its largest finite number; IREE makes f64 f32."""
+_INTEGER = re.compile(r"[su]?i(\d+)")
 _SURE = 256
 """Up to it every float type of PyTorch has every integer."""
 
@@ -56,7 +58,10 @@ class Bounds:
             return Bounds(np.where(low < -largest, -math.inf, low), np.where(high > largest, math.inf, high))
         if element == "i1":
             return Bounds(low, high)
-        signed, bits = element.startswith("s"), int(element.lstrip("siu"))
+        width = _INTEGER.fullmatch(element)
+        if width is None:
+            return Bounds.of(-math.inf, math.inf)
+        signed, bits = element.startswith("s"), int(width[1])
         least, most = (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1) - 1) if signed else (0.0, 2.0**bits - 1)
         least, most = max(least, -(2.0**_EXACT)), min(most, 2.0**_EXACT)
         wraps = (low < least) | (high > most)
